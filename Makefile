@@ -1,0 +1,48 @@
+# Every target sets up what it needs inside this clone, starting from Python 3.11+ and make.
+SHELL := /bin/bash
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+UV := .tools/bin/uv
+BIN := .venv/bin
+export UV_PYTHON_DOWNLOADS := never
+# A worker per core: the tests share one PostgreSQL server, each with its own database.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
+
+.PHONY: help setup run demo test test-all check bench fix lock peers browser clean
+
+help: ## Show these targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Steward needs Python 3.11 or newer; '$(PYTHON)' is older. Set PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up uv $(UV_VERSION) in .tools (once)"
+	@$(PYTHON) -m venv .tools && .tools/bin/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+
+.venv/.synced: $(UV) requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(UV) venv -q --python $(PYTHON) .venv
+	@echo "Installing the locked packages (once)"
+	@VIRTUAL_ENV=.venv $(UV) pip sync -q --require-hashes requirements.lock
+	@VIRTUAL_ENV=.venv $(UV) pip install -q --no-deps -e .
+	@touch $@
+
+setup: .venv/.synced ## Create .venv with the locked packages
+
+run: setup ## Set up and start Steward: page, API and gateway on one address
+	@$(BIN)/steward up
+
+demo: setup ## The tour in the terminal (under a minute)
+	@$(BIN)/python -m steward demo
+
+test: setup ## Set up and run the tests
+	@$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
+
+lock: $(UV) ## Resolve pyproject.toml into requirements.lock again
+	@$(UV) pip compile -q --universal --generate-hashes --no-annotate --no-emit-index-url --no-header \
+		--group dev pyproject.toml -o requirements.lock
+
+fix: setup ## Format and apply safe lint fixes
+	@$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
+
+clean: ## Remove everything the targets made
+	@rm -rf .venv .tools .coverage .coverage.* .pytest_cache .ruff_cache build dist

@@ -1,0 +1,69 @@
+"""What an agent is: anything with a manifest whose tools the orchestrator executes.
+
+The `Agent` protocol and `ToolResult` are the stable surface (semantic versioning, a release of
+deprecation warnings before a removal). Owns no lifecycle: the orchestrator starts and stops agents.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+from steward.contract.call import ToolResult
+from steward.contract.tool import ToolSpec
+
+
+class LifecycleState(StrEnum):
+    """Open for additions: readers treat an unknown state as 'not running'."""
+
+    INITIALIZED = "initialized"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    UNAVAILABLE = "unavailable"  # running, but its other side cannot be reached now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentManifest:
+    id: str
+    name: str
+    tools: tuple[ToolSpec, ...]
+    capabilities: tuple[str, ...] = ()
+    requires_approval: bool = False  # every call to any of its tools waits for a person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    healthy: bool
+    detail: str = ""
+    facts: Mapping[str, Any] | None = None  # what an operator wants to see: pid, version, last stderr lines
+
+
+class Agent(Protocol):
+    """Implementations raise `AgentError` from `initialize` and `shutdown`.
+
+    `execute` answers with a `ToolResult`; an exception it lets out becomes a failed result and the
+    agent stays available.
+    """
+
+    async def initialize(self) -> None: ...
+
+    async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult: ...
+
+    async def shutdown(self) -> None: ...
+
+    def manifest(self) -> AgentManifest: ...
+
+    async def health(self) -> Health: ...
+
+
+AgentFactory = Callable[[], Agent | Awaitable[Agent]]
+
+
+@runtime_checkable
+class ChangingAgent(Protocol):
+    """An agent whose tools or reachability change while it runs; it tells whoever listens."""
+
+    def subscribe(self, listener: Callable[[], None]) -> None: ...
+
+    def available(self) -> bool: ...

@@ -1,0 +1,139 @@
+"""One call through the door and its three possible answers.
+
+Owns the request, the answer and their wire shape. Does not own how a call is governed (orchestrator).
+"""
+
+import uuid
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.tool import RiskLevel
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class CallerKind(StrEnum):
+    PERSON = "person"  # typed at the CLI, the page, or the API with a key
+    AGENT = "agent"  # one of our LLM agents
+    CLIENT = "client"  # another program through MCP
+    SYSTEM = "system"  # Steward itself
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    kind: CallerKind
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitAnswer:
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Channel(Protocol):
+    """The way back to whoever waits for a call: progress out, questions to the person behind it."""
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None: ...
+
+    async def elicit(self, message: str, schema: Mapping[str, Any]) -> ElicitAnswer | None:
+        """Ask the person on the other side; None when nobody there can be asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    tool: str
+    arguments: Mapping[str, Any]
+    caller: Caller
+    user: str | None = None
+    utterance: str | None = None  # what the person said, where there is one
+    confidence: float = 0.0  # computed by our code; absent means none
+    call_id: str = field(default_factory=new_id)
+    correlation_id: str = field(default_factory=new_id)
+    timeout: float | None = None  # seconds the caller is willing to wait; can only shorten the tool's own
+    channel: Channel | None = field(default=None, compare=False, repr=False)
+
+
+current_call: ContextVar[ToolCall | None] = ContextVar("current_call", default=None)
+"""The call being run, so that an agent can reach its correlation id, user and channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    data: Any = None
+    call_id: str = ""
+    correlation_id: str = ""
+    duration_ms: float = 0.0
+    native: Any = field(default=None, compare=False, repr=False)
+    """The provider's own answer, so that a gateway forwards it instead of modelling it again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    error: str
+    code: str = ErrorCode.TOOL_EXECUTION_ERROR
+    retryable: bool = False
+    outcome_unknown: bool = False  # the call may have run; it is not sent again on its own
+    data: Any = None
+    call_id: str = ""
+    correlation_id: str = ""
+    duration_ms: float = 0.0
+    native: Any = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def from_error(cls, error: StewardError) -> "Failed":
+        return cls(error=error.explain(), code=error.code, retryable=error.retryable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingApproval:
+    proposal_id: str
+    reason: str
+    risk: RiskLevel
+    call_id: str = ""
+    correlation_id: str = ""
+    duration_ms: float = 0.0
+
+
+ToolResult = Done | Failed | PendingApproval
+
+
+def envelope(result: ToolResult) -> dict[str, Any]:
+    """The one shape of a tool result on every wire."""
+    shape: dict[str, Any] = {
+        "status": "done",
+        "success": False,
+        "data": None,
+        "error": None,
+        "error_code": None,
+        "retryable": False,
+        "proposal_id": None,
+        "call_id": result.call_id,
+        "correlation_id": result.correlation_id,
+        "duration_ms": round(result.duration_ms, 3),
+    }
+    match result:
+        case Done():
+            shape |= {"success": True, "data": result.data}
+        case Failed():
+            shape |= {
+                "status": "failed",
+                "data": result.data,
+                "error": result.error,
+                "error_code": result.code,
+                "retryable": result.retryable,
+            }
+        case PendingApproval():
+            shape |= {
+                "status": "pending_approval",
+                "error": result.reason,
+                "proposal_id": result.proposal_id,
+            }
+    return shape

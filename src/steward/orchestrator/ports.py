@@ -1,0 +1,85 @@
+"""What the orchestrator needs from outside: a place for proposals, a record of calls, spans, news."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from steward.contract.call import ToolCall, ToolResult
+from steward.contract.tool import RiskLevel
+from steward.orchestrator.proposals import Proposal, Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A slice of a list; `next` is the cursor of the following slice, None at the end."""
+
+    items: Sequence[Proposal]
+    next: str | None = None
+
+
+class ProposalStore(Protocol):
+    """Keeps proposals. Each method is one atomic step, safe between processes."""
+
+    async def add(self, proposal: Proposal) -> None: ...
+
+    async def get(self, proposal_id: str) -> Proposal | None: ...
+
+    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
+        """Newest first; `states` by `state_name`, empty for all; `after` is a page's `next`."""
+        ...
+
+    async def claim(self, proposal_id: str, receipt: Receipt) -> bool:
+        """Waiting and not expired becomes Running with this receipt. True for exactly one caller, ever."""
+        ...
+
+    async def finish(self, proposal_id: str, result: Mapping[str, Any], *, at: datetime) -> None:
+        """Running (or OutcomeUnknown, when the claimant turns out to live) becomes Finished."""
+        ...
+
+    async def reject(self, proposal_id: str, *, by: str, at: datetime, why: str | None) -> bool:
+        """Waiting becomes Rejected. False when it was not waiting."""
+        ...
+
+
+class Notifier(Protocol):
+    """Tells a person that something waits. Called off the call's path; may fail without consequence."""
+
+    async def notify(self, proposal: Proposal) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One line of the execution log."""
+
+    at: datetime
+    tool: str
+    agent: str | None
+    call: ToolCall
+    result: ToolResult
+    risk: RiskLevel | None
+
+
+class ExecutionLog(Protocol):
+    def append(self, execution: Execution) -> None:
+        """One append, nothing slower. A log that cannot be written keeps the line and tries again."""
+        ...
+
+    def accepting(self) -> bool:
+        """False once nothing more can be kept: the door closes rather than run unrecorded."""
+        ...
+
+
+class CallSpan(Protocol):
+    def finish(self, result: ToolResult) -> None: ...
+
+
+class Tracer(Protocol):
+    def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]:
+        """A span `mcp_tool_call:{tool}` around the whole way of one call."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...

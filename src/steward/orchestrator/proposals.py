@@ -1,0 +1,108 @@
+"""A proposal: one call that waits for a person, what was decided, and what came of it.
+
+Owns the record and its states. Does not own where it is kept (storage) or who runs it (approvals.py).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from steward.contract.call import Caller
+from steward.contract.tool import RiskLevel
+
+
+def argument_digest(tool: str, arguments: Mapping[str, Any]) -> str:
+    """What a person says yes to: this tool with exactly these arguments."""
+    packed = orjson.dumps([tool, arguments], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(packed).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A person's yes: who, when, through what, and to exactly which arguments."""
+
+    approver: str
+    approved_at: datetime
+    via: str  # cli, api, page, elicitation
+    arguments: Mapping[str, Any]
+    digest: str
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    by: str
+    at: datetime
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    receipt: Receipt
+    result: Mapping[str, Any]  # the result's envelope
+    finished_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeUnknown:
+    """Approved and started, but whoever ran it died before writing the outcome. Never repeated."""
+
+    receipt: Receipt
+
+
+ProposalState = Waiting | Rejected | Expired | Running | Finished | OutcomeUnknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    digest: str
+    definition_hash: str
+    risk: RiskLevel
+    confidence: float
+    reason: str
+    caller: Caller
+    user: str | None
+    utterance: str | None
+    call_id: str
+    correlation_id: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    state: ProposalState = Waiting()
+
+
+def state_name(state: ProposalState) -> str:
+    match state:
+        case Waiting():
+            return "waiting"
+        case Rejected():
+            return "rejected"
+        case Expired():
+            return "expired"
+        case Running():
+            return "running"
+        case Finished():
+            return "finished"
+        case OutcomeUnknown():
+            return "unknown"

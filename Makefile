@@ -42,7 +42,7 @@ lock: $(UV) ## Resolve pyproject.toml into requirements.lock again
 		--group dev pyproject.toml -o requirements.lock
 
 fix: setup ## Format and apply safe lint fixes
-	@$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
+	@$(BIN)/ruff format -q . ; $(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
 
 clean: ## Remove everything the targets made
 	@rm -rf .venv .tools .coverage .coverage.* .pytest_cache .ruff_cache build dist

@@ -1,0 +1,158 @@
+"""A person's decisions on proposals: approve, reject, look.
+
+Owns the rule that an approved call runs exactly once, with exactly the arguments agreed to. Does not
+own who counts as a person at a surface; it only refuses everyone who is not one.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, assert_never
+
+from steward.contract.call import Caller, CallerKind, ToolCall, ToolResult, envelope
+from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError, StewardError
+from steward.orchestrator.ports import Clock, Page, ProposalStore
+from steward.orchestrator.proposals import (
+    Expired,
+    Finished,
+    OutcomeUnknown,
+    Proposal,
+    Receipt,
+    Rejected,
+    Running,
+    Waiting,
+    argument_digest,
+)
+from steward.orchestrator.registry import Registry
+
+Runner = Callable[[ToolCall, Receipt], Awaitable[ToolResult]]
+
+
+class Approvals:
+    def __init__(self, *, store: ProposalStore, registry: Registry, clock: Clock, run: Runner) -> None:
+        self._store = store
+        self._registry = registry
+        self._clock = clock
+        self._run = run
+
+    async def get(self, proposal_id: str) -> Proposal:
+        proposal = await self._store.get(proposal_id)
+        if proposal is None:
+            raise NotFoundError(
+                f"There is no proposal '{proposal_id}'.",
+                code=ErrorCode.PROPOSAL_NOT_FOUND,
+                fix="See 'steward proposals'.",
+            )
+        return proposal
+
+    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
+        return await self._store.list(states=states, limit=limit, after=after)
+
+    async def approve(
+        self,
+        proposal_id: str,
+        *,
+        approver: Caller,
+        via: str,
+        edited: Mapping[str, Any] | None = None,
+    ) -> ToolResult:
+        """Run the proposed call, once. Whoever comes second is told what became of it."""
+        _require_person(approver)
+        proposal = await self.get(proposal_id)
+        _require_waiting(proposal)
+        self._require_same_definition(proposal)
+        arguments = proposal.arguments if edited is None else edited
+        if edited is not None:
+            tool = self._registry.get(proposal.tool)
+            tool.input.check(edited, what=f"Wrong arguments for '{proposal.tool}'")
+        receipt = Receipt(
+            approver=approver.id,
+            approved_at=self._clock.now(),
+            via=via,
+            arguments=arguments,
+            digest=argument_digest(proposal.tool, arguments),
+            edited=edited is not None and edited != proposal.arguments,
+        )
+        if not await self._store.claim(proposal_id, receipt):
+            _require_waiting(await self.get(proposal_id))
+            raise ConflictError("This proposal changed meanwhile.", fix="Look at it again and retry.")
+        result = await self._run(_call(proposal, arguments), receipt)
+        await self._finish(proposal_id, result)
+        return result
+
+    async def reject(self, proposal_id: str, *, by: Caller, why: str | None = None) -> Proposal:
+        _require_person(by)
+        _require_waiting(await self.get(proposal_id))
+        if not await self._store.reject(proposal_id, by=by.id, at=self._clock.now(), why=why):
+            _require_waiting(await self.get(proposal_id))
+        return await self.get(proposal_id)
+
+    async def _finish(self, proposal_id: str, result: ToolResult) -> None:
+        shape = envelope(result)
+        try:
+            await self._store.finish(proposal_id, shape, at=self._clock.now())
+        except StewardError as error:
+            # The call ran; only its outcome could not be written. Say so instead of inviting a repetition.
+            raise ConflictError(
+                f"The call ran ({shape['status']}), but its outcome could not be stored: {error.message}",
+                fix="It will show as 'unknown' and is not repeated. 'steward log' has the result.",
+            ) from error
+
+    def _require_same_definition(self, proposal: Proposal) -> None:
+        tool = self._registry.get(proposal.tool)
+        if tool.spec.definition_hash != proposal.definition_hash:
+            raise ConflictError(
+                f"'{proposal.tool}' is no longer the tool that was proposed: its definition changed.",
+                code=ErrorCode.PROPOSAL_OUTDATED,
+                fix="Reject this proposal and make the call again.",
+            )
+
+
+def _call(proposal: Proposal, arguments: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(
+        tool=proposal.tool,
+        arguments=arguments,
+        caller=proposal.caller,
+        user=proposal.user,
+        utterance=proposal.utterance,
+        confidence=proposal.confidence,
+        call_id=proposal.call_id,
+        correlation_id=proposal.correlation_id,
+    )
+
+
+def _require_person(who: Caller) -> None:
+    if who.kind is not CallerKind.PERSON:
+        raise ForbiddenError(
+            f"Only a person may decide on a proposal, not {who.kind.value} '{who.id}'.",
+            fix="Ask a person to run 'steward approve' or to answer on the page.",
+        )
+
+
+def _require_waiting(proposal: Proposal) -> None:
+    def decided(message: str, code: ErrorCode = ErrorCode.PROPOSAL_ALREADY_DECIDED) -> ConflictError:
+        return ConflictError(f"Proposal {proposal.id} {message}", code=code)
+
+    match proposal.state:
+        case Waiting():
+            return
+        case Rejected(by=by, at=at):
+            raise decided(f"was rejected by {by} on {_day(at)}; nothing was run.")
+        case Expired():
+            raise decided("expired; nothing was run. Make the call again.", ErrorCode.PROPOSAL_EXPIRED)
+        case Running(receipt=receipt):
+            raise decided(f"was approved by {receipt.approver} and is running now.")
+        case Finished(receipt=receipt, result=result, finished_at=at):
+            raise decided(
+                f"was already run: approved by {receipt.approver}, {result.get('status')} on {_day(at)}."
+            )
+        case OutcomeUnknown(receipt=receipt):
+            raise decided(
+                f"was approved by {receipt.approver} and started, but its outcome is unknown. "
+                "It was not repeated. Check what it touched, then make the call again if it is needed."
+            )
+        case _:
+            assert_never(proposal.state)
+
+
+def _day(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d %H:%M %Z").strip()

@@ -1,0 +1,217 @@
+"""Agents' lives: made by factories, started in parallel, checked, stopped in time.
+
+Owns states and deadlines. A failing agent is skipped and shown; it never stops the others.
+"""
+
+import asyncio
+import inspect
+import logging
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from steward.contract.agent import Agent, AgentFactory, ChangingAgent, Health, LifecycleState
+from steward.contract.errors import AgentError, ErrorCode, NotFoundError, StewardError
+from steward.orchestrator.registry import Registry
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds; injectable, so that tests need not wait."""
+
+    tool: float = 30.0
+    routing: float = 5.0
+    health: float = 1.0
+    shutdown: float = 5.0
+    start: float = 30.0
+    grace: float = 0.5  # for a cancelled call to wind up before it is abandoned
+
+
+@dataclass(slots=True)
+class _Member:
+    name: str
+    factory: AgentFactory
+    state: LifecycleState = LifecycleState.INITIALIZED
+    agent: Agent | None = None
+    agent_id: str | None = None
+    problem: str | None = None
+    changing: asyncio.Lock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatus:
+    id: str
+    state: LifecycleState
+    tools: tuple[str, ...]
+    problem: str | None = None
+
+
+class Lifecycle:
+    def __init__(self, registry: Registry, limits: Limits) -> None:
+        self._registry = registry
+        self._limits = limits
+        self._members: dict[str, _Member] = {}
+
+    def register(self, name: str, factory: AgentFactory) -> None:
+        if name in self._members:
+            raise AgentError(
+                f"An agent named '{name}' is registered already.",
+                code=ErrorCode.AGENT_DUPLICATE,
+                fix="Give it another name.",
+            )
+        self._members[name] = _Member(name=name, factory=factory)
+
+    async def unregister(self, name: str) -> None:
+        """Stop an agent and forget its factory."""
+        await self.stop(name)
+        del self._members[name]
+
+    async def start_all(self) -> tuple[AgentStatus, ...]:
+        """Start everything in parallel; whatever fails is skipped and shown."""
+        waiting = [
+            name for name, member in self._members.items() if member.state is LifecycleState.INITIALIZED
+        ]
+        await asyncio.gather(*(self._start_quietly(name) for name in waiting))
+        return self.statuses()
+
+    async def _start_quietly(self, name: str) -> None:
+        try:
+            await self.start(name)
+        except AgentError as error:
+            logger.warning(
+                "agent_skipped", extra={"agent": name, "code": error.code, "problem": error.message}
+            )
+
+    async def start(self, name: str) -> None:
+        member = self._member(name)
+        async with _lock(member):
+            if member.state in (LifecycleState.RUNNING, LifecycleState.UNAVAILABLE):
+                return
+            try:
+                agent = await _within(self._limits.start, _make(member), what=f"'{name}' did not start")
+                member.agent, member.agent_id = agent, agent.manifest().id
+                self._registry.add(agent)
+            except Exception as error:
+                member.state, member.problem = LifecycleState.FAILED, _words(error)
+                logger.warning("agent_start_failed", extra={"agent": name, "problem": member.problem})
+                raise AgentError(
+                    f"'{name}' could not be started: {member.problem}", code=ErrorCode.AGENT_INIT_FAILED
+                ) from error
+            if isinstance(agent, ChangingAgent):
+                agent.subscribe(lambda: self._changed(member))
+            member.state, member.problem = LifecycleState.RUNNING, None
+        logger.info("agent_started", extra={"agent": name, "tools": len(agent.manifest().tools)})
+
+    async def stop(self, name: str) -> None:
+        """Take its tools away first, so that nothing new is routed to it, then let it shut down."""
+        member = self._member(name)
+        async with _lock(member):
+            agent, member.agent = member.agent, None
+            member.state = LifecycleState.STOPPED
+            if agent is None or member.agent_id is None:
+                return
+            self._registry.remove(member.agent_id)
+            try:
+                await _within(self._limits.shutdown, agent.shutdown(), what=f"'{name}' did not stop")
+            except Exception as error:
+                member.problem = _words(error)
+                logger.warning("agent_stop_failed", extra={"agent": name, "problem": member.problem})
+                raise AgentError(
+                    f"'{name}' did not shut down cleanly: {member.problem}",
+                    code=ErrorCode.AGENT_SHUTDOWN_FAILED,
+                ) from error
+        logger.info("agent_stopped", extra={"agent": name})
+
+    async def stop_all(self) -> None:
+        """Best effort, in parallel; a failure is logged and does not hold the others up."""
+        await asyncio.gather(*(self.stop(name) for name in self._members), return_exceptions=True)
+
+    async def health(self, name: str) -> Health:
+        member = self._member(name)
+        if member.agent is None:
+            return Health(healthy=False, detail=member.problem or f"The agent is {member.state.value}.")
+        started = time.perf_counter()
+        try:
+            health = await _within(self._limits.health, member.agent.health(), what="it did not answer")
+        except Exception as error:  # noqa: BLE001 - an agent's own code; whatever it raises is its health
+            health = Health(healthy=False, detail=_words(error))
+        logger.info(
+            "agent_health",
+            extra={
+                "agent": name,
+                "healthy": health.healthy,
+                "seconds": round(time.perf_counter() - started, 4),
+            },
+        )
+        return health
+
+    def statuses(self) -> tuple[AgentStatus, ...]:
+        return tuple(
+            AgentStatus(
+                id=member.name,
+                state=_seen_state(member),
+                tools=tuple(tool.spec.name for tool in self._registry.select(agent=member.agent_id))
+                if member.agent is not None
+                else (),
+                problem=member.problem,
+            )
+            for member in self._members.values()
+        )
+
+    def _member(self, name: str) -> _Member:
+        member = self._members.get(name)
+        if member is None:
+            raise NotFoundError(
+                f"There is no agent named '{name}'.",
+                code=ErrorCode.AGENT_NOT_FOUND,
+                fix="See 'steward agents list'.",
+            )
+        return member
+
+    def _changed(self, member: _Member) -> None:
+        if member.agent is not None and member.agent_id is not None:
+            self._registry.refresh(member.agent_id)
+            logger.info("agent_changed", extra={"agent": member.name})
+
+
+def _seen_state(member: _Member) -> LifecycleState:
+    agent = member.agent
+    if member.state is LifecycleState.RUNNING and isinstance(agent, ChangingAgent) and not agent.available():
+        return LifecycleState.UNAVAILABLE
+    return member.state
+
+
+def _lock(member: _Member) -> asyncio.Lock:
+    if member.changing is None:
+        member.changing = asyncio.Lock()
+    return member.changing
+
+
+async def _make(member: _Member) -> Agent:
+    made = member.factory()
+    agent = await made if inspect.isawaitable(made) else made
+    try:
+        await agent.initialize()
+    except BaseException:
+        # Half an agent may hold processes; whatever it says to that no longer matters.
+        await asyncio.gather(agent.shutdown(), return_exceptions=True)
+        raise
+    return agent
+
+
+T = TypeVar("T")
+
+
+async def _within(seconds: float, work: Awaitable[T], *, what: str) -> T:
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError as error:
+        raise AgentError(f"{what} within {seconds:g} s.") from error
+
+
+def _words(error: Exception) -> str:
+    return error.explain() if isinstance(error, StewardError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,249 @@
+"""The way of one call, stage by stage.
+
+    record -> resolve -> validate input -> assess risk -> approve -> limit -> validate output -> run
+
+Each stage is a small wrapper around the next one: it answers itself or passes the call on. `record`
+stands outermost, so that every call leaves a line whatever happened to it. A stage that fails closes
+the door: its exception becomes a failed result and nothing behind it runs. The stages around the run
+itself stand in running.py.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from steward.contract.agent import ChangingAgent
+from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
+from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.tool import Effect, RiskLevel
+from steward.orchestrator.metrics import Metrics
+from steward.orchestrator.passage import Passage, Stage
+from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
+from steward.orchestrator.proposals import Proposal, argument_digest
+from steward.orchestrator.registry import Registry
+from steward.policy.approval import Assessment, Rules, assess, needs_person
+
+logger = logging.getLogger(__name__)
+
+UNKNOWN_AGENT = "-"
+
+
+class Record:
+    """Spans, metrics and the execution log; turns what no stage caught into a failed result."""
+
+    def __init__(
+        self, inner: Stage, *, log: ExecutionLog, tracer: Tracer, metrics: Metrics, clock: Clock
+    ) -> None:
+        self._inner = inner
+        self._log = log
+        self._tracer = tracer
+        self._metrics = metrics
+        self._clock = clock
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        call = passage.call
+        with self._tracer.tool_call(call) as span:
+            try:
+                result = await self._answer(passage)
+            except asyncio.CancelledError:
+                self._keep(
+                    passage,
+                    Failed(error="The caller gave up.", code=ErrorCode.CANCELLED, outcome_unknown=True),
+                )
+                raise
+            result = self._keep(passage, result)
+            span.finish(result)
+        return result
+
+    async def _answer(self, passage: Passage) -> ToolResult:
+        if not self._log.accepting():
+            return Failed(
+                error="Nothing was run: the execution log cannot be written. "
+                "Free disk space; 'steward doctor' says where.",
+                code=ErrorCode.RECORD_FAILED,
+                retryable=True,
+            )
+        try:
+            return await self._inner(passage)
+        except StewardError as error:
+            return Failed.from_error(error)
+        except Exception:
+            logger.exception("call_failed_unexpectedly", extra={"call_id": passage.call.call_id})
+            return Failed(
+                error="Something went wrong inside Steward. "
+                f"Details are in the log under call {passage.call.call_id}.",
+                code=ErrorCode.INTERNAL,
+            )
+
+    def _keep(self, passage: Passage, result: ToolResult) -> ToolResult:
+        call, tool = passage.call, passage.tool
+        seconds = time.perf_counter() - passage.started
+        result = replace(
+            result, call_id=call.call_id, correlation_id=call.correlation_id, duration_ms=seconds * 1000
+        )
+        agent = None if tool is None else tool.agent_id
+        # Names that no tool has share one series, so that a caller cannot grow the metrics without bound.
+        name = call.tool if tool is None else tool.spec.name
+        self._metrics.observe(
+            agent or UNKNOWN_AGENT, name if tool else UNKNOWN_AGENT, result=result, seconds=seconds
+        )
+        risk = None if passage.assessment is None else passage.assessment.level
+        self._log.append(
+            Execution(at=self._clock.now(), tool=name, agent=agent, call=call, result=result, risk=risk)
+        )
+        return result
+
+
+class Resolve:
+    """Name to tool; a tool whose agent is away or whose definition waits for a person goes no further."""
+
+    def __init__(self, inner: Stage, *, registry: Registry) -> None:
+        self._inner = inner
+        self._registry = registry
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        tool = self._registry.get(passage.call.tool)
+        passage.tool = tool
+        if tool.spec.blocked is not None:
+            return Failed(error=tool.spec.blocked, code=ErrorCode.TOOL_QUARANTINED)
+        if isinstance(tool.agent, ChangingAgent) and not tool.agent.available():
+            return Failed(
+                error=f"'{tool.spec.name}' is unavailable: '{tool.agent_id}' cannot be reached now. "
+                f"It is being reconnected; 'steward agents health {tool.agent_id}' says why.",
+                code=ErrorCode.AGENT_UNAVAILABLE,
+                retryable=True,
+            )
+        return await self._inner(passage)
+
+
+class ValidateInput:
+    def __init__(self, inner: Stage) -> None:
+        self._inner = inner
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        tool = passage.resolved()
+        tool.input.check(passage.call.arguments, what=f"Wrong arguments for '{tool.spec.name}'")
+        return await self._inner(passage)
+
+
+PathResolver = Callable[[str], str]
+
+
+class AssessRisk:
+    """Rates exactly this call. A policy that fails rates it as high as can be."""
+
+    def __init__(
+        self, inner: Stage, *, rules: Callable[[], Rules], resolve_path: PathResolver | None
+    ) -> None:
+        self._inner = inner
+        self._rules = rules
+        self._resolve_path = resolve_path
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        tool = passage.resolved()
+        try:
+            passage.assessment = assess(
+                tool.spec, passage.call.arguments, self._rules(), resolve=self._resolve_path
+            )
+        except Exception:
+            logger.exception("policy_failed", extra={"tool": tool.spec.name})
+            passage.assessment = Assessment(
+                level=RiskLevel.IRREVERSIBLE,
+                effect=Effect.WRITES_OUTSIDE,
+                reasons=("the policy could not rate this call",),
+                trusted=False,
+            )
+        return await self._inner(passage)
+
+
+class Approve:
+    """Lets a call pass, or turns it into a proposal that waits for a person."""
+
+    def __init__(
+        self,
+        inner: Stage,
+        *,
+        store: ProposalStore,
+        notifier: Notifier | None,
+        clock: Clock,
+        expiry: timedelta | None,
+        routing_limit: float,
+    ) -> None:
+        self._inner = inner
+        self._store = store
+        self._notifier = notifier
+        self._clock = clock
+        self._expiry = expiry
+        self._routing_limit = routing_limit
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        tool, call, assessment = passage.resolved(), passage.call, passage.assessment
+        reason = (
+            "its risk was not assessed"
+            if assessment is None
+            else needs_person(
+                assessment, confidence=call.confidence, agent_requires_approval=tool.agent_requires_approval
+            )
+        )
+        if reason is None or self._said_yes(passage):
+            return await self._inner(passage)
+        proposal = self._proposal(passage, reason)
+        try:
+            async with asyncio.timeout(self._routing_limit):
+                await self._store.add(proposal)
+        except TimeoutError:
+            return Failed(
+                error="Nothing was run: the proposal could not be stored in time. "
+                "'steward doctor' checks the database.",
+                code=ErrorCode.STORAGE_UNAVAILABLE,
+                retryable=True,
+            )
+        self._tell(proposal)
+        return PendingApproval(proposal_id=proposal.id, reason=reason, risk=proposal.risk)
+
+    @staticmethod
+    def _said_yes(passage: Passage) -> bool:
+        """Whether a person agreed to exactly this tool with exactly these arguments."""
+        receipt = passage.receipt
+        return receipt is not None and receipt.digest == argument_digest(
+            passage.resolved().spec.name, passage.call.arguments
+        )
+
+    def _proposal(self, passage: Passage, reason: str) -> Proposal:
+        call, spec, now = passage.call, passage.resolved().spec, self._clock.now()
+        risk = RiskLevel.IRREVERSIBLE if passage.assessment is None else passage.assessment.level
+        return Proposal(
+            id=new_id()[:12],
+            tool=spec.name,
+            arguments=call.arguments,
+            digest=argument_digest(spec.name, call.arguments),
+            definition_hash=spec.definition_hash,
+            risk=risk,
+            confidence=call.confidence,
+            reason=reason,
+            caller=call.caller,
+            user=call.user,
+            utterance=call.utterance,
+            call_id=call.call_id,
+            correlation_id=call.correlation_id,
+            created_at=now,
+            expires_at=None if self._expiry is None else now + self._expiry,
+        )
+
+    def _tell(self, proposal: Proposal) -> None:
+        if self._notifier is None:
+            return
+        task = asyncio.create_task(_notify(self._notifier, proposal))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+async def _notify(notifier: Notifier, proposal: Proposal) -> None:
+    try:
+        await notifier.notify(proposal)
+    except Exception as error:  # noqa: BLE001 - a hook of the user's must never reach a call
+        logger.warning("notify_failed", extra={"proposal": proposal.id, "problem": str(error)})

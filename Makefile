@@ -34,8 +34,18 @@ run: setup ## Set up and start Steward: page, API and gateway on one address
 demo: setup ## The tour in the terminal (under a minute)
 	@$(BIN)/python -m steward demo
 
-test: setup ## Set up and run the tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
+test: setup ## Set up and run the tests, with the coverage gates
+	@$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=
+	@$(BIN)/coverage report --skip-covered
+	@$(BIN)/coverage report --include='*/steward/contract/*,*/steward/policy/*' --fail-under=100 --skip-covered
+
+check: setup ## Lint, types, floors, sizes, requirements
+	@$(BIN)/ruff format --check -q . || { echo "Run 'make fix'."; exit 1; }
+	@$(BIN)/ruff check -q .
+	@$(BIN)/pyright
+	@$(BIN)/python scripts/check_floors.py
+	@$(BIN)/python scripts/check_sizes.py
+	@$(BIN)/python scripts/check_requirements.py
 
 lock: $(UV) ## Resolve pyproject.toml into requirements.lock again
 	@$(UV) pip compile -q --universal --generate-hashes --no-annotate --no-emit-index-url --no-header \

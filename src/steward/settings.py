@@ -1,0 +1,135 @@
+"""Settings: the only reader of the environment and of `.env`.
+
+Owns names, defaults and their validation. Configuration files belong to their rooms.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from steward.contract.errors import ConfigError
+
+
+def _variable(name: str, default: Any, *, description: str, **limits: Any) -> Any:
+    return Field(default=default, validation_alias=AliasChoices(name), description=description, **limits)
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    home: Path = _variable(
+        "STEWARD_HOME",
+        Path(platformdirs.user_data_dir("steward", appauthor=False)),
+        description="Folder with mcp.json, policy.toml, tools, skills, logs and the embedded database.",
+    )
+    database_url: SecretStr | None = _variable(
+        "DATABASE_URL", None, description="A PostgreSQL 15+ with pgvector. Unset: the embedded one."
+    )
+    api_key: SecretStr | None = _variable(
+        "STEWARD_API_KEY", None, description="An admin key for the HTTP API; more are made with `steward keys add`."
+    )
+    model: str | None = _variable(
+        "STEWARD_MODEL",
+        None,
+        description="planner, azure:NAME, ollama:NAME, openai:NAME or any Pydantic AI model; a comma makes a fallback "
+        "chain. Unset: Azure if its variables are set, else the planner.",
+    )
+    debug: bool = _variable("STEWARD_DEBUG", False, description="Log more, and to the terminal as well.")
+    timeout: float = _variable(
+        "STEWARD_TIMEOUT", 30.0, description="Seconds a tool call may take unless its tool says otherwise.", gt=0
+    )
+    allowed_roots: str = _variable(
+        "STEWARD_ALLOWED_ROOTS",
+        "",
+        description="Folders, separated like PATH, that may be read and ingested. Unset: the current folder.",
+    )
+    obsidian_vault: Path | None = _variable(
+        "STEWARD_OBSIDIAN_VAULT", None, description="The vault that `log_to_obsidian` writes daily notes to."
+    )
+    notify_webhook: SecretStr | None = _variable(
+        "STEWARD_NOTIFY_WEBHOOK", None, description="Address that is told about each call that waits for approval."
+    )
+    notify_desktop: bool = _variable(
+        "STEWARD_NOTIFY_DESKTOP", False, description="Show a desktop notification for each waiting call."
+    )
+    azure_endpoint: str | None = _variable(
+        "AZURE_AI_FOUNDRY_ENDPOINT", None, description="Azure AI Foundry endpoint."
+    )
+    azure_api_key: SecretStr | None = _variable(
+        "AZURE_AI_FOUNDRY_API_KEY", None, description="Azure AI Foundry key."
+    )
+    azure_deployment: str = _variable(
+        "AZURE_DEPLOYMENT_NAME", "deepseek-v3", description="Azure AI Foundry deployment."
+    )
+    websearch_engine: Literal["google", "duckduckgo", "bing"] = _variable(
+        "WEBSEARCH_ENGINE", "duckduckgo", description="google, duckduckgo or bing."
+    )
+    websearch_max_results: int = _variable(
+        "WEBSEARCH_MAX_RESULTS", 10, description="Results a search returns at most.", ge=1, le=100
+    )
+    websearch_timeout: float = _variable(
+        "WEBSEARCH_TIMEOUT", 30.0, description="Seconds a web search may take.", gt=0
+    )
+    otlp_endpoint: str | None = _variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "http://localhost:4317",
+        description="Where spans go, over OTLP gRPC. 'none' switches export off.",
+    )
+    service_name: str = _variable(
+        "OTEL_SERVICE_NAME", "paias-agent-layer", description="The service name that traces carry."
+    )
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        import os  # noqa: PLC0415 - the separator only; the environment is read above
+
+        parts = [part for part in self.allowed_roots.split(os.pathsep) if part.strip()]
+        return tuple(Path(part).expanduser() for part in parts) or (Path.cwd(),)
+
+    @property
+    def mcp_file(self) -> Path:
+        return self.home / "mcp.json"
+
+    @property
+    def policy_file(self) -> Path:
+        return self.home / "policy.toml"
+
+    @property
+    def tools_folder(self) -> Path:
+        return self.home / "tools"
+
+    @property
+    def tools_file(self) -> Path:
+        return self.tools_folder / "tools.json"
+
+    @property
+    def skills_folder(self) -> Path:
+        return self.home / "skills"
+
+    @property
+    def logs_folder(self) -> Path:
+        return self.home / "logs"
+
+    @property
+    def database_folder(self) -> Path:
+        return self.home / "database"
+
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must never be seen in a log or a span."""
+        held = (self.database_url, self.api_key, self.azure_api_key, self.notify_webhook)
+        return tuple(secret.get_secret_value() for secret in held if secret is not None)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the environment once. A value that cannot be used is named, with the variable it came from."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ConfigError(f"A setting cannot be used. {problems}.", fix="See .env.example.") from None

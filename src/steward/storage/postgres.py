@@ -1,0 +1,293 @@
+"""The one store: a pool of connections to the embedded PostgreSQL or to any other.
+
+Owns opening (server, checks, migrations), the pool and its recovery. Does not own queries: each domain has a
+module of its own with named SQL. No asyncpg or operating-system exception leaves the methods here.
+
+    async with Database(Embedded(folder)) as database:
+        rows = await database.fetch(SQL.list_things, user)
+        async with database.transaction() as session:
+            await session.execute(SQL.change_thing, thing_id)
+
+Pooled connections carry no session state, so that nothing needs to be reset when one is given back: use
+`set_config(..., is_local => true)` and `pg_advisory_xact_lock` in a transaction, never their session forms.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, assert_never
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from steward.contract.errors import ConfigError, ErrorCode, StorageError
+from steward.storage import codecs
+from steward.storage.codecs import Connection
+from steward.storage.failures import FOREIGN, LOST_CONNECTION, explain, explain_connecting, explained
+from steward.storage.migrate import migrate
+from steward.storage.presence import Presence
+
+if TYPE_CHECKING:
+    from asyncpg.pool import Pool, PoolConnectionProxy
+
+    from steward.storage.embedded import EmbeddedServer
+
+POOL_SIZE = 10
+CONNECT_TIMEOUT = 10.0
+RECOVERY_DEADLINE = 30.0
+CLOSE_DEADLINE = 5.0
+OLDEST_SERVER = 15
+_VECTOR_SCHEMA = """
+    SELECT n.nspname FROM pg_extension e
+    JOIN pg_namespace n ON n.oid = e.extnamespace
+    WHERE e.extname = 'vector'"""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A server of our own that lives in this folder and stops with the last program that uses it."""
+
+    folder: Path
+
+    def describe(self) -> str:
+        return str(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Any PostgreSQL 15+ with pgvector."""
+
+    url: str = field(repr=False)
+
+    def describe(self) -> str:
+        """Where it is, without user, password or options."""
+        try:
+            parts = urlsplit(self.url)
+            return f"{parts.hostname or 'the local socket'}:{parts.port or 5432}{parts.path}"
+        except ValueError:
+            return "an address that cannot be read"
+
+
+Place = Embedded | External
+
+
+class Session:
+    """Queries, on a connection of a transaction or on the pool; both have these methods."""
+
+    def __init__(self, source: "Pool[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record] | None") -> None:
+        self._source = source
+
+    @property
+    def _target(self) -> "Pool[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]":
+        if self._source is None:
+            raise StorageError("The database is not open.")
+        return self._source
+
+    async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
+        try:
+            return await self._target.fetch(query, *args)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+    async def fetchrow(self, query: str, *args: object) -> asyncpg.Record | None:
+        try:
+            return await self._target.fetchrow(query, *args)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+    async def fetchval(self, query: str, *args: object) -> Any:
+        try:
+            return await self._target.fetchval(query, *args)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+    async def execute(self, query: str, *args: object) -> str:
+        """Answers with PostgreSQL's own word for what was done, e.g. 'UPDATE 1'."""
+        try:
+            return await self._target.execute(query, *args)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+    async def executemany(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        """All rows or none."""
+        try:
+            await self._target.executemany(query, rows)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+    async def copy_records(
+        self, table: str, *, columns: Sequence[str], records: Iterable[Sequence[object]]
+    ) -> None:
+        """Binary COPY: the fast way in for many rows. All rows or none."""
+        try:
+            await self._target.copy_records_to_table(table, columns=columns, records=records)
+        except FOREIGN as error:
+            raise explain(error) from error
+
+
+class Database(Session):
+    def __init__(self, place: Place, *, pool_size: int = POOL_SIZE) -> None:
+        super().__init__(None)
+        self._pool: Pool[asyncpg.Record] | None = None
+        self._place = place
+        self._pool_size = pool_size
+        self._server: EmbeddedServer | None = None
+        self._vector_schema: str | None = None
+        self._presence = Presence(self._connect)
+
+    @property
+    def url(self) -> str:
+        match self._place:
+            case Embedded():
+                if self._server is None:
+                    raise StorageError("The database is not open.")
+                return self._server.url
+            case External(url):
+                return url
+            case _:
+                assert_never(self._place)
+
+    async def __aenter__(self) -> "Database":
+        try:
+            await self._open()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[Session]:
+        """Everything inside happens or nothing does. Keep it short: it occupies a connection."""
+        pool = self._pool
+        if pool is None:
+            raise StorageError("The database is not open.")
+        with explained():
+            connection = await pool.acquire()
+        try:
+            transaction = connection.transaction()
+            with explained():
+                await transaction.start()
+            try:
+                yield Session(connection)
+            except BaseException:
+                with suppress(*FOREIGN):  # a connection that is gone has rolled back already
+                    await transaction.rollback()
+                raise
+            with explained():
+                await transaction.commit()
+        finally:
+            with explained():
+                await pool.release(connection)
+
+    async def instance(self) -> int:
+        """The key by which others see in `pg_locks` that this program lives. Held from here on."""
+        with explained():
+            return await self._presence.hold()
+
+    async def _open(self) -> None:
+        match self._place:
+            case Embedded(folder):
+                # Not at the top: Windows has no embedded server, and DATABASE_URL works there.
+                from steward.storage.embedded import EmbeddedServer  # noqa: PLC0415
+
+                self._server = EmbeddedServer(folder)
+                await _finish(asyncio.to_thread(self._server.join))
+            case External():
+                pass
+            case _:
+                assert_never(self._place)
+        await self._prepare()
+        self._source = self._pool = await asyncpg.create_pool(
+            min_size=0, max_size=self._pool_size, connect=self._connect, reset=_keep
+        )
+
+    async def _prepare(self) -> None:
+        try:
+            connection = await self._connect()
+        except (asyncpg.ClientConfigurationError, ValueError) as error:
+            raise ConfigError(
+                "DATABASE_URL is not an address of a PostgreSQL database.",
+                fix="Write it like postgresql://user:password@host:5432/name",
+            ) from error
+        except FOREIGN as error:
+            raise explain_connecting(error, self._place.describe()) from error
+        try:
+            with explained():
+                await _check_server(connection)
+                await migrate(connection)
+                self._vector_schema = await connection.fetchval(_VECTOR_SCHEMA)
+        finally:
+            connection.terminate()
+
+    async def _connect(self, *_: object, **options: Any) -> Connection:
+        """A connection that works. A server that was killed, or is still coming up, gets its time."""
+        deadline = time.monotonic() + RECOVERY_DEADLINE
+        while True:
+            try:
+                connection = await asyncpg.connect(self.url, timeout=CONNECT_TIMEOUT, **options)
+                await codecs.register(connection, self._vector_schema)
+                return connection
+            except LOST_CONNECTION as error:
+                if time.monotonic() > deadline or not await self._recovers(error):
+                    raise
+
+    async def _recovers(self, error: BaseException) -> bool:
+        if self._server is not None:
+            await asyncio.to_thread(self._server.revive)
+        elif not isinstance(error, asyncpg.CannotConnectNowError):
+            return False
+        await asyncio.sleep(0.1)
+        return True
+
+    async def _close(self) -> None:
+        pool = self._pool
+        if pool is not None:
+            try:
+                await asyncio.wait_for(pool.close(), CLOSE_DEADLINE)
+            except (*FOREIGN, asyncio.CancelledError):
+                pool.terminate()
+        self._presence.drop()
+        if self._server is not None:
+            await _finish(asyncio.to_thread(self._server.leave))
+
+
+async def _keep(_connection: Connection) -> None:
+    """Nothing to reset (see above): asyncpg's own reset would double the round trips."""
+
+
+async def _check_server(connection: Connection) -> None:
+    version = connection.get_server_version()
+    if version.major < OLDEST_SERVER:
+        raise StorageError(
+            f"The database is PostgreSQL {version.major}; Steward needs {OLDEST_SERVER} or newer.",
+            code=ErrorCode.STORAGE_FAILED,
+            fix="Upgrade it, or leave DATABASE_URL empty to use the embedded one.",
+            retryable=False,
+        )
+    if not await connection.fetchval("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'"):
+        raise StorageError(
+            "The database has no pgvector extension.",
+            code=ErrorCode.STORAGE_FAILED,
+            fix="Install pgvector on that server, or leave DATABASE_URL empty to use the embedded one.",
+            retryable=False,
+        )
+
+
+async def _finish(work: Any) -> None:
+    """Wait for work in a thread to its end even when cancelled: a server half-joined would never be left."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            await task
+        raise

@@ -1,0 +1,47 @@
+-- name: add_proposal
+INSERT INTO proposals (
+    id, tool, arguments, digest, definition_hash, risk, confidence, reason, caller_kind, caller_id,
+    user_id, utterance, call_id, correlation_id, created_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16);
+
+-- name: settle_abandoned
+-- Whoever ran these is gone without a word: they may have happened, and nobody will run them again.
+UPDATE proposals SET state = 'unknown'
+WHERE state = 'running' AND NOT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND ((classid::bigint << 32) | objid::bigint) = instance
+);
+
+-- name: get_proposal
+SELECT *, state = 'waiting' AND expires_at <= now() AS expired
+FROM proposals
+WHERE id = $1;
+
+-- name: list_proposals
+SELECT *, state = 'waiting' AND expires_at <= now() AS expired
+FROM proposals
+WHERE (
+    $1::text[] = '{}'
+    OR CASE WHEN state = 'waiting' AND expires_at <= now() THEN 'expired' ELSE state END = ANY ($1)
+)
+AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3))
+ORDER BY created_at DESC, id DESC
+LIMIT $4;
+
+-- name: claim_proposal
+UPDATE proposals SET
+    state = 'running', approver = $2, approved_at = $3, approved_via = $4,
+    approved_arguments = $5, approved_digest = $6, edited = $7, instance = $8
+WHERE id = $1 AND state = 'waiting' AND (expires_at IS NULL OR expires_at > now())
+RETURNING true;
+
+-- name: finish_proposal
+UPDATE proposals SET state = 'finished', result = $2, finished_at = $3
+WHERE id = $1 AND state IN ('running', 'unknown');
+
+-- name: reject_proposal
+UPDATE proposals SET state = 'rejected', rejected_by = $2, rejected_at = $3, rejected_why = $4
+WHERE id = $1 AND state = 'waiting' AND (expires_at IS NULL OR expires_at > now())
+RETURNING true;

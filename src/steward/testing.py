@@ -1,0 +1,122 @@
+"""Stand-ins for the ports, for tests of programs built on Steward.
+
+Each passes the contract suite of its port (tests/contract) beside the real implementation.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from steward.contract.errors import ConflictError
+from steward.knowledge.facts import Fact, FactPage
+from steward.orchestrator.ports import Page
+from steward.orchestrator.proposals import (
+    Expired,
+    Finished,
+    OutcomeUnknown,
+    Proposal,
+    Receipt,
+    Rejected,
+    Running,
+    Waiting,
+    state_name,
+)
+from steward.storage import cursor
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class MemoryProposalStore:
+    """Proposals in a dictionary. One event loop: a step without `await` inside is atomic."""
+
+    def __init__(self, *, now: Callable[[], datetime] = _now) -> None:
+        self._now = now
+        self._proposals: dict[str, Proposal] = {}
+
+    async def add(self, proposal: Proposal) -> None:
+        if proposal.id in self._proposals:
+            raise ConflictError(f"There already is a proposal '{proposal.id}'.")
+        self._proposals[proposal.id] = proposal
+
+    async def get(self, proposal_id: str) -> Proposal | None:
+        proposal = self._proposals.get(proposal_id)
+        return self._aged(proposal) if proposal else None
+
+    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
+        created_at, last_id = cursor.decode(after)
+        found = sorted(
+            map(self._aged, self._proposals.values()), key=lambda p: (p.created_at, p.id), reverse=True
+        )
+        if created_at is not None:
+            found = [p for p in found if (p.created_at, p.id) < (created_at, last_id)]
+        if states:
+            found = [p for p in found if state_name(p.state) in states]
+        shown = found[:limit]
+        more = len(found) > limit and shown
+        return Page(items=shown, next=cursor.encode(shown[-1].created_at, shown[-1].id) if more else None)
+
+    async def claim(self, proposal_id: str, receipt: Receipt) -> bool:
+        proposal = await self.get(proposal_id)
+        if proposal is None or not isinstance(proposal.state, Waiting):
+            return False
+        self._proposals[proposal_id] = replace(proposal, state=Running(receipt=receipt))
+        return True
+
+    async def finish(self, proposal_id: str, result: Mapping[str, Any], *, at: datetime) -> None:
+        proposal = self._proposals.get(proposal_id)
+        if proposal is not None and isinstance(proposal.state, Running | OutcomeUnknown):
+            finished = Finished(receipt=proposal.state.receipt, result=result, finished_at=at)
+            self._proposals[proposal_id] = replace(proposal, state=finished)
+
+    async def reject(self, proposal_id: str, *, by: str, at: datetime, why: str | None) -> bool:
+        proposal = await self.get(proposal_id)
+        if proposal is None or not isinstance(proposal.state, Waiting):
+            return False
+        self._proposals[proposal_id] = replace(proposal, state=Rejected(by=by, at=at, why=why))
+        return True
+
+    def _aged(self, proposal: Proposal) -> Proposal:
+        over = proposal.expires_at is not None and proposal.expires_at <= self._now()
+        return (
+            replace(proposal, state=Expired()) if over and isinstance(proposal.state, Waiting) else proposal
+        )
+
+
+class MemoryFactStore:
+    """Facts in a list."""
+
+    def __init__(self) -> None:
+        self._facts: list[Fact] = []
+
+    async def add(self, fact: Fact) -> Fact:
+        for known in self._facts:
+            if (known.user, known.fingerprint) == (fact.user, fact.fingerprint):
+                return known
+        self._facts.append(fact)
+        return fact
+
+    async def list(self, user: str, *, limit: int = 50, after: str | None = None) -> FactPage:
+        created_at, last_id = cursor.decode(after)
+        found = sorted(
+            (fact for fact in self._facts if fact.user == user),
+            key=lambda fact: (fact.created_at, fact.id),
+            reverse=True,
+        )
+        if created_at is not None:
+            found = [fact for fact in found if (fact.created_at, fact.id) < (created_at, last_id)]
+        shown = found[:limit]
+        more = len(found) > limit and shown
+        return FactPage(items=shown, next=cursor.encode(shown[-1].created_at, shown[-1].id) if more else None)
+
+    async def remove(self, user: str, fact_id: str) -> bool:
+        before = len(self._facts)
+        self._facts = [fact for fact in self._facts if (fact.user, fact.id) != (user, fact_id)]
+        return len(self._facts) < before
+
+    async def erase(self, user: str) -> int:
+        before = len(self._facts)
+        self._facts = [fact for fact in self._facts if fact.user != user]
+        return before - len(self._facts)

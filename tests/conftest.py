@@ -1,0 +1,27 @@
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from tests.postgres import TestServer, running_server
+
+from steward.storage.postgres import Database, External
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[TestServer]:
+    """The PostgreSQL of this test run; most tests want `database` instead."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def database_url(postgres: TestServer) -> AsyncIterator[str]:
+    """The address of a fresh, migrated database."""
+    async with postgres.database_url() as url:
+        yield url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """A fresh, migrated database, open."""
+    async with Database(External(database_url)) as database:
+        yield database

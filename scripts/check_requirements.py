@@ -50,7 +50,9 @@ def main() -> int:
     problems += [f"{identifier}: listed as open, but unknown" for identifier in sorted(still_open - known)]
     before = last_committed()
     if before is not None:
-        problems += [f"{identifier}: the list of open ids only shrinks" for identifier in sorted(still_open - before)]
+        problems += [
+            f"{identifier}: the list of open ids only shrinks" for identifier in sorted(still_open - before)
+        ]
     for problem in problems:
         print(problem)
     print(f"requirements: {len(known)} known, {len(tested & known)} named by tests, {len(still_open)} open")

@@ -23,7 +23,9 @@ def main() -> int:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
                 length = node.end_lineno - node.lineno + 1
                 if length > FUNCTION_LIMIT:
-                    problems.append(f"{name}:{node.lineno}: {node.name} has {length} lines (limit {FUNCTION_LIMIT})")
+                    problems.append(
+                        f"{name}:{node.lineno}: {node.name} has {length} lines (limit {FUNCTION_LIMIT})"
+                    )
     for problem in problems:
         print(problem)
     return 1 if problems else 0

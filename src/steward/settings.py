@@ -32,17 +32,22 @@ class Settings(BaseSettings):
         "DATABASE_URL", None, description="A PostgreSQL 15+ with pgvector. Unset: the embedded one."
     )
     api_key: SecretStr | None = _variable(
-        "STEWARD_API_KEY", None, description="An admin key for the HTTP API; more are made with `steward keys add`."
+        "STEWARD_API_KEY",
+        None,
+        description="An admin key for the HTTP API; more are made with `steward keys add`.",
     )
     model: str | None = _variable(
         "STEWARD_MODEL",
         None,
-        description="planner, azure:NAME, ollama:NAME, openai:NAME or any Pydantic AI model; a comma makes a fallback "
-        "chain. Unset: Azure if its variables are set, else the planner.",
+        description="planner, azure:NAME, ollama:NAME, openai:NAME or any Pydantic AI model; a comma makes a "
+        "fallback chain. Unset: Azure if its variables are set, else the planner.",
     )
     debug: bool = _variable("STEWARD_DEBUG", False, description="Log more, and to the terminal as well.")
     timeout: float = _variable(
-        "STEWARD_TIMEOUT", 30.0, description="Seconds a tool call may take unless its tool says otherwise.", gt=0
+        "STEWARD_TIMEOUT",
+        30.0,
+        description="Seconds a tool call may take unless its tool says otherwise.",
+        gt=0,
     )
     allowed_roots: str = _variable(
         "STEWARD_ALLOWED_ROOTS",
@@ -53,7 +58,9 @@ class Settings(BaseSettings):
         "STEWARD_OBSIDIAN_VAULT", None, description="The vault that `log_to_obsidian` writes daily notes to."
     )
     notify_webhook: SecretStr | None = _variable(
-        "STEWARD_NOTIFY_WEBHOOK", None, description="Address that is told about each call that waits for approval."
+        "STEWARD_NOTIFY_WEBHOOK",
+        None,
+        description="Address that is told about each call that waits for approval.",
     )
     notify_desktop: bool = _variable(
         "STEWARD_NOTIFY_DESKTOP", False, description="Show a desktop notification for each waiting call."

@@ -1,0 +1,155 @@
+"""What `steward doctor` looks at: each part on its own, so that one broken part hides no other.
+
+Owns the checks and their fixes. Changes nothing: a home that was never made is reported, not made.
+"""
+
+import asyncio
+import shutil
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from steward.bootstrap import home
+from steward.bootstrap.platform import place
+from steward.bootstrap.rules import WatchedRules
+from steward.contract.errors import StewardError
+from steward.settings import Settings
+from steward.storage.postgres import Database, Embedded
+
+LITTLE_SPACE = 500 * 1024**2
+
+
+class Verdict(StrEnum):
+    GOOD = "ok"
+    NOTE = "note"  # works, but worth knowing
+    BAD = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    verdict: Verdict
+    detail: str
+    fix: str | None = None
+
+
+async def diagnose(
+    settings: Settings, *, host: str, port: int, running: str | None
+) -> AsyncIterator[Finding]:
+    yield _home(settings)
+    yield _disk(settings)
+    yield _explained("policy", lambda: _policy(settings))
+    yield await _database(settings)
+    yield _model(settings)
+    yield _port(host, port, running)
+    yield _keys(settings)
+    yield await _tracing(settings)
+
+
+def _explained(what: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except StewardError as error:
+        return Finding(what, Verdict.BAD, error.message, error.fix)
+
+
+def _home(settings: Settings) -> Finding:
+    if not (settings.home / home.MARKER).exists():
+        return Finding("home", Verdict.NOTE, f"{settings.home} is not set up yet.", "Run 'steward init'.")
+    missing = [name for name in home.REQUIRED if not (settings.home / name).is_file()]
+    if missing:
+        return Finding(
+            "home",
+            Verdict.BAD,
+            f"{', '.join(missing)} missing in {settings.home}.",
+            "Restore it, or run 'steward init'.",
+        )
+    return Finding("home", Verdict.GOOD, str(settings.home))
+
+
+def _disk(settings: Settings) -> Finding:
+    there = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    detail = f"{free / 1024**3:.1f} GiB free"
+    if free < LITTLE_SPACE:
+        return Finding("disk", Verdict.BAD, detail, "Free space: the database and the logs need it.")
+    return Finding("disk", Verdict.GOOD, detail)
+
+
+def _policy(settings: Settings) -> Finding:
+    rules = WatchedRules(settings.policy_file)()
+    return Finding("policy", Verdict.GOOD, f"{len(rules.rules)} rules in policy.toml")
+
+
+async def _database(settings: Settings) -> Finding:
+    chosen = place(settings)
+    kind = "embedded" if isinstance(chosen, Embedded) else "DATABASE_URL"
+    if isinstance(chosen, Embedded) and not chosen.folder.exists():
+        return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use.")
+    try:
+        async with Database(chosen) as database:
+            version = await database.fetchval("SHOW server_version")
+    except StewardError as error:
+        return Finding("database", Verdict.BAD, f"{kind}: {error.message}", error.fix)
+    return Finding("database", Verdict.GOOD, f"{kind}, PostgreSQL {version}")
+
+
+def _model(settings: Settings) -> Finding:
+    if settings.model:
+        return Finding("model", Verdict.GOOD, settings.model)
+    if settings.azure_endpoint and settings.azure_api_key:
+        return Finding("model", Verdict.GOOD, f"azure:{settings.azure_deployment}")
+    if settings.azure_endpoint or settings.azure_api_key:
+        return Finding(
+            "model",
+            Verdict.BAD,
+            "Only one of the Azure variables is set.",
+            "Set both AZURE_AI_FOUNDRY_ENDPOINT and AZURE_AI_FOUNDRY_API_KEY, or neither.",
+        )
+    return Finding("model", Verdict.GOOD, "planner (offline)")
+
+
+def _port(host: str, port: int, running: str | None) -> Finding:
+    if running is not None:
+        return Finding("port", Verdict.GOOD, f"Steward runs at {running}")
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return Finding(
+                "port",
+                Verdict.BAD,
+                f"{port} on {host}: {error.strerror}.",
+                "Use 'steward up --port' with another.",
+            )
+    return Finding("port", Verdict.GOOD, f"{port} is free")
+
+
+def _keys(settings: Settings) -> Finding:
+    if settings.api_key is None:
+        return Finding("keys", Verdict.GOOD, "No STEWARD_API_KEY: only this machine may connect.")
+    if len(settings.api_key.get_secret_value()) < 16:
+        return Finding("keys", Verdict.BAD, "STEWARD_API_KEY is short.", "Use 16 characters or more.")
+    return Finding("keys", Verdict.GOOD, "STEWARD_API_KEY is set.")
+
+
+async def _tracing(settings: Settings) -> Finding:
+    endpoint = settings.otlp_endpoint
+    if endpoint is None or endpoint.lower() == "none":
+        return Finding("tracing", Verdict.NOTE, "Export is off; spans are kept in the home's logs.")
+    parts = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
+    try:
+        async with asyncio.timeout(1):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 4317)
+            writer.close()
+    except (OSError, TimeoutError):
+        return Finding(
+            "tracing",
+            Verdict.NOTE,
+            f"Nobody listens at {endpoint}; spans are kept in the home's logs.",
+            "'docker compose up -d' starts Jaeger.",
+        )
+    return Finding("tracing", Verdict.GOOD, endpoint)

@@ -1,0 +1,101 @@
+"""Everything wired together for one workspace.
+
+Owns the choice of implementations and the order in which they open and close. Nothing else in the
+product decides which store, model, tracer or server is used.
+"""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from steward.bootstrap import home
+from steward.bootstrap.core_tools import AGENT, core_agent
+from steward.bootstrap.rules import WatchedRules
+from steward.contract.tool import RiskLevel, ToolSpec
+from steward.orchestrator.lifecycle import Limits
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.ports import Notifier, Tracer
+from steward.policy.approval import assess
+from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
+from steward.settings import Settings
+from steward.storage.facts import PostgresFactStore
+from steward.storage.postgres import Database, Embedded, External, Place
+from steward.storage.proposals import PostgresProposalStore
+from steward.telemetry.executions import ExecutionLogFile
+from steward.telemetry.log import configure_logging
+from steward.telemetry.masking import Masker
+from steward.telemetry.tracing import NoTracing, Tracing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    settings: Settings
+    database: Database
+    orchestrator: Orchestrator
+    rules: WatchedRules
+    executions: ExecutionLogFile
+    tracer: Tracer
+
+    def rating(self, spec: ToolSpec) -> RiskLevel:
+        """What a call to this tool is rated before its arguments are known."""
+        return assess(spec, {}, self.rules()).level
+
+
+@asynccontextmanager
+async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
+    home.ensure(settings)
+    async with AsyncExitStack() as stack:
+        masker = Masker(settings.secrets())
+        stack.callback(configure_logging(settings.logs_folder, masker=masker, debug=settings.debug).close)
+        rules = WatchedRules(settings.policy_file)
+        executions = ExecutionLogFile(settings.logs_folder, masker=masker)
+        stack.callback(executions.close)
+        tracer = _tracer(settings, masker)
+        stack.callback(tracer.shutdown)
+        database = await stack.enter_async_context(Database(place(settings)))
+        orchestrator = Orchestrator(
+            proposals=PostgresProposalStore(database),
+            log=executions,
+            tracer=tracer,
+            rules=rules,
+            limits=Limits(tool=settings.timeout),
+            notifier=_notifier(settings),
+            resolve_path=os.path.realpath,
+        )
+        facts = PostgresFactStore(database)
+        orchestrator.register_agent_factory(
+            AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault)
+        )
+        stack.push_async_callback(orchestrator.lifecycle.stop_all)
+        await orchestrator.lifecycle.start_all()
+        yield Platform(
+            settings=settings,
+            database=database,
+            orchestrator=orchestrator,
+            rules=rules,
+            executions=executions,
+            tracer=tracer,
+        )
+
+
+def place(settings: Settings) -> Place:
+    if settings.database_url is not None:
+        return External(settings.database_url.get_secret_value())
+    return Embedded(settings.database_folder)
+
+
+def _tracer(settings: Settings, masker: Masker) -> Tracing | NoTracing:
+    endpoint = (settings.otlp_endpoint or "none").strip()
+    if endpoint.lower() == "none":
+        return NoTracing()
+    return Tracing(endpoint, service_name=settings.service_name, masker=masker, folder=settings.logs_folder)
+
+
+def _notifier(settings: Settings) -> Notifier | None:
+    notifiers: list[Notifier] = []
+    if settings.notify_webhook is not None:
+        notifiers.append(WebhookNotifier(settings.notify_webhook.get_secret_value()))
+    if settings.notify_desktop:
+        notifiers.append(DesktopNotifier())
+    return AllNotifiers(notifiers) if notifiers else None

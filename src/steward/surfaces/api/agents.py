@@ -1,0 +1,38 @@
+"""Routes on agents: which there are, their lives and their health."""
+
+from fastapi import APIRouter
+
+from steward.surfaces.api.identity import Admin, Reader
+from steward.surfaces.api.shapes import AgentList, AgentShape, HealthShape
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/agents", tags=["agents"])
+
+
+@router.get("")
+async def list_agents(platform: Here, _: Reader) -> AgentList:
+    statuses = platform.orchestrator.lifecycle.statuses()
+    return AgentList(items=[AgentShape.of(status) for status in statuses])
+
+
+@router.get("/{agent_id}/health")
+async def agent_health(platform: Here, agent_id: str, _: Reader) -> HealthShape:
+    health = await platform.orchestrator.lifecycle.health(agent_id)
+    return HealthShape(healthy=health.healthy, detail=health.detail, facts=dict(health.facts or {}))
+
+
+@router.post("/{agent_id}/start")
+async def start_agent(platform: Here, agent_id: str, _: Admin) -> AgentShape:
+    await platform.orchestrator.lifecycle.start(agent_id)
+    return _status(platform, agent_id)
+
+
+@router.post("/{agent_id}/stop")
+async def stop_agent(platform: Here, agent_id: str, _: Admin) -> AgentShape:
+    await platform.orchestrator.lifecycle.stop(agent_id)
+    return _status(platform, agent_id)
+
+
+def _status(platform: Here, agent_id: str) -> AgentShape:
+    statuses = platform.orchestrator.lifecycle.statuses()
+    return next(AgentShape.of(status) for status in statuses if status.id == agent_id)

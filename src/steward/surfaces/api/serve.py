@@ -1,0 +1,77 @@
+"""Serving the API on a socket: one process, announced to the CLI, stopped without dropping calls."""
+
+import ipaddress
+import os
+import secrets
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from steward.bootstrap import open_platform
+from steward.contract.errors import ConfigError, ErrorCode
+from steward.settings import Settings
+from steward.surfaces.api.app import create_app
+from steward.surfaces.instance import Instance, announced, require_none
+
+SECONDS_TO_FINISH_CALLS = 30
+
+
+async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until told to stop. `ready` is called with the address once requests are answered."""
+    _require_key_beyond_loopback(settings, host)
+    await require_none(settings)
+    listening = _bind(host, port)
+    with listening:
+        address = f"http://{_printable(host)}:{listening.getsockname()[1]}"
+        token = secrets.token_urlsafe(32)
+        async with open_platform(settings) as platform:
+            app = create_app(platform, local_token=token)
+            config = uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
+            )
+            with announced(settings, Instance(url=address, token=token, pid=os.getpid())):
+                ready(address)
+                await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _require_key_beyond_loopback(settings: Settings, host: str) -> None:
+    if settings.api_key is None and not _is_loopback(host):
+        raise ConfigError(
+            f"Serving on {host} lets other machines in, and no key is set.",
+            fix="Set STEWARD_API_KEY, or serve on 127.0.0.1.",
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"Port {port} on {host} cannot be used: {error.strerror}.",
+            code=ErrorCode.CONFIG_INVALID,
+            fix="Choose another with --port.",
+        ) from error
+    return listening
+
+
+def _printable(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

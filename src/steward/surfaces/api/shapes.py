@@ -1,0 +1,217 @@
+"""What the HTTP API takes and gives, as models that the OpenAPI document shows.
+
+Owns the wire's shapes. Lists are `{items, next}`.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steward.contract.call import ToolResult, envelope
+from steward.contract.tool import RiskLevel
+from steward.orchestrator.lifecycle import AgentStatus
+from steward.orchestrator.proposals import (
+    Finished,
+    OutcomeUnknown,
+    Proposal,
+    Receipt,
+    Rejected,
+    Running,
+    state_name,
+)
+from steward.orchestrator.registry import RegisteredTool
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ToolResultShape(BaseModel):
+    status: Literal["done", "failed", "pending_approval"]
+    success: bool
+    data: Any = None
+    error: str | None = None
+    error_code: str | None = None
+    retryable: bool = False
+    proposal_id: str | None = None
+    call_id: str
+    correlation_id: str
+    duration_ms: float
+
+    @classmethod
+    def of(cls, result: ToolResult) -> "ToolResultShape":
+        return cls(**envelope(result))
+
+
+class ToolShape(BaseModel):
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    risk: RiskLevel
+    agent: str
+    available: bool
+    blocked: str | None = None
+    aliases: list[str] = []
+    category: str | None = None
+    examples: list[str] = []
+    parallel: bool = True
+    timeout: float | None = None
+    origin: str
+
+    @classmethod
+    def of(cls, tool: RegisteredTool, risk: RiskLevel) -> "ToolShape":
+        spec = tool.spec
+        return cls(
+            name=spec.name,
+            description=spec.description,
+            input_schema=dict(spec.input_schema),
+            output_schema=None if spec.output_schema is None else dict(spec.output_schema),
+            risk=risk,
+            agent=tool.agent_id,
+            available=tool.available,
+            blocked=spec.blocked,
+            aliases=list(spec.aliases),
+            category=spec.category,
+            examples=list(spec.examples),
+            parallel=spec.parallel,
+            timeout=spec.timeout,
+            origin=spec.origin.value,
+        )
+
+
+class ToolList(BaseModel):
+    items: list[ToolShape]
+    next: str | None = None
+
+
+class CallBody(Strict):
+    arguments: dict[str, Any] = Field(default_factory=dict, examples=[{"text": "The spare key is at Ana's."}])
+    timeout: float | None = Field(
+        default=None, gt=0, description="Seconds to wait; can only shorten the tool's own."
+    )
+    correlation_id: str | None = Field(default=None, max_length=128)
+
+
+class AgentShape(BaseModel):
+    id: str
+    state: str
+    tools: list[str]
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, status: AgentStatus) -> "AgentShape":
+        return cls(id=status.id, state=status.state.value, tools=list(status.tools), problem=status.problem)
+
+
+class AgentList(BaseModel):
+    items: list[AgentShape]
+    next: str | None = None
+
+
+class HealthShape(BaseModel):
+    healthy: bool
+    detail: str
+    facts: dict[str, Any] = {}
+
+
+class ReceiptShape(BaseModel):
+    approver: str
+    approved_at: datetime
+    via: str
+    arguments: dict[str, Any]
+    digest: str
+    edited: bool
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> "ReceiptShape":
+        return cls(
+            approver=receipt.approver,
+            approved_at=receipt.approved_at,
+            via=receipt.via,
+            arguments=dict(receipt.arguments),
+            digest=receipt.digest,
+            edited=receipt.edited,
+        )
+
+
+class ProposalShape(BaseModel):
+    id: str
+    state: str
+    tool: str
+    arguments: dict[str, Any]
+    digest: str
+    definition_hash: str
+    risk: RiskLevel
+    confidence: float
+    reason: str
+    caller: str
+    user: str | None
+    utterance: str | None
+    call_id: str
+    correlation_id: str
+    created_at: datetime
+    expires_at: datetime | None
+    receipt: ReceiptShape | None = None
+    result: dict[str, Any] | None = None
+    finished_at: datetime | None = None
+    rejected_by: str | None = None
+    rejected_at: datetime | None = None
+    rejected_why: str | None = None
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> "ProposalShape":
+        return cls(
+            id=proposal.id,
+            state=state_name(proposal.state),
+            tool=proposal.tool,
+            arguments=dict(proposal.arguments),
+            digest=proposal.digest,
+            definition_hash=proposal.definition_hash,
+            risk=proposal.risk,
+            confidence=proposal.confidence,
+            reason=proposal.reason,
+            caller=f"{proposal.caller.kind.value}:{proposal.caller.id}",
+            user=proposal.user,
+            utterance=proposal.utterance,
+            call_id=proposal.call_id,
+            correlation_id=proposal.correlation_id,
+            created_at=proposal.created_at,
+            expires_at=proposal.expires_at,
+            **_outcome(proposal),
+        )
+
+
+def _outcome(proposal: Proposal) -> Mapping[str, Any]:
+    match proposal.state:
+        case Running(receipt=receipt) | OutcomeUnknown(receipt=receipt):
+            return {"receipt": ReceiptShape.of(receipt)}
+        case Finished(receipt=receipt, result=result, finished_at=at):
+            return {"receipt": ReceiptShape.of(receipt), "result": dict(result), "finished_at": at}
+        case Rejected(by=by, at=at, why=why):
+            return {"rejected_by": by, "rejected_at": at, "rejected_why": why}
+        case _:
+            return {}
+
+
+class ProposalList(BaseModel):
+    items: list[ProposalShape]
+    next: str | None = None
+
+
+class ApproveBody(Strict):
+    arguments: dict[str, Any] | None = Field(
+        default=None, description="Edited arguments; both versions stay on the record."
+    )
+    via: Literal["api", "cli", "page"] = "api"
+
+
+class RejectBody(Strict):
+    why: str | None = Field(default=None, max_length=1000)
+
+
+class ExecutionList(BaseModel):
+    items: list[dict[str, Any]]
+    next: str | None = None

@@ -1,0 +1,83 @@
+"""Routes on tools: what there is, and calling one."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
+from steward.contract.errors import ErrorCode
+from steward.surfaces.api.identity import Reader, Worker
+from steward.surfaces.api.problems import problem
+from steward.surfaces.api.shapes import CallBody, ToolList, ToolResultShape, ToolShape
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/tools", tags=["tools"])
+
+# Failures that are not the tool's own: nothing ran, and the HTTP status says why.
+REFUSALS = {ErrorCode.TOOL_NOT_FOUND: 404, ErrorCode.INVALID_ARGUMENTS: 422, ErrorCode.RECORD_FAILED: 503}
+
+
+@router.get("")
+async def list_tools(
+    platform: Here,
+    _: Reader,
+    *,
+    namespace: str | None = None,
+    category: str | None = None,
+    agent: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+) -> ToolList:
+    """Every tool, by name."""
+    found = platform.orchestrator.registry.select(namespace=namespace, category=category, agent=agent)
+    named = sorted(
+        (tool for tool in found if after is None or tool.spec.name > after), key=lambda t: t.spec.name
+    )
+    page = named[:limit]
+    following = page[-1].spec.name if len(named) > limit else None
+    return ToolList(items=[ToolShape.of(tool, platform.rating(tool.spec)) for tool in page], next=following)
+
+
+@router.get("/{name}")
+async def get_tool(platform: Here, name: str, _: Reader) -> ToolShape:
+    tool = platform.orchestrator.registry.get(name)
+    return ToolShape.of(tool, platform.rating(tool.spec))
+
+
+@router.post(
+    "/{name}/call", responses={202: {"model": ToolResultShape, "description": "Waits for approval."}}
+)
+async def call_tool(
+    platform: Here, response: Response, name: str, body: CallBody, identity: Worker
+) -> ToolResultShape:
+    """Call a tool through the one door. 202: it waits for a person; 200 with `success: false`: it failed."""
+    result = await platform.orchestrator.execute(
+        ToolCall(
+            tool=name,
+            arguments=body.arguments,
+            caller=identity.caller,
+            user=identity.user,
+            timeout=body.timeout,
+            correlation_id=body.correlation_id or new_id(),
+        )
+    )
+    if isinstance(result, Failed) and (status := _refusal(result.code)):
+        return refused(status, result)
+    if isinstance(result, PendingApproval):
+        response.status_code = 202
+    return ToolResultShape.of(result)
+
+
+def _refusal(code: str) -> int | None:
+    return next((status for known, status in REFUSALS.items() if code == known), None)
+
+
+def refused(status: int, result: Failed) -> Any:
+    return problem(
+        status,
+        result.error,
+        code=result.code,
+        retryable=result.retryable,
+        call_id=result.call_id,
+        correlation_id=result.correlation_id,
+    )

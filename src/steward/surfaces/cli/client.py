@@ -1,0 +1,101 @@
+"""How a command reaches Steward: through the HTTP API, always.
+
+A running `steward up` of the same home is used when there is one; otherwise the API is opened inside this
+process, without a socket. One path means that a command, a page and a client see the same answers.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from steward.contract.errors import ErrorCode, StewardError, UnavailableError
+
+if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --help
+    import httpx
+
+    from steward.settings import Settings
+
+LOCAL_ADDRESS = "http://localhost"
+
+
+class Api:
+    """The API as commands use it: JSON in, JSON out, problems as `StewardError`."""
+
+    def __init__(self, client: "httpx.AsyncClient", *, running: bool) -> None:
+        self._client = client
+        self.running = running  # whether a `steward up` answers, as opposed to this process
+
+    async def get(self, path: str, **query: Any) -> dict[str, Any]:
+        return await self._send("GET", path, query={k: v for k, v in query.items() if v is not None})
+
+    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return await self._send("POST", path, body=body or {})
+
+    async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await self._send("PUT", path, body=body)
+
+    async def delete(self, path: str) -> dict[str, Any]:
+        return await self._send("DELETE", path)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        import httpx  # noqa: PLC0415 - see above
+
+        try:
+            response = await self._client.request(method, path, params=query, json=body)
+        except httpx.HTTPError as error:
+            raise UnavailableError(
+                f"Steward did not answer ({type(error).__name__}).", fix="Is 'steward up' still running?"
+            ) from error
+        if response.is_error:
+            raise problem(response.status_code, response.content)
+        return response.json() if response.content else {}
+
+
+def problem(status: int, content: bytes) -> StewardError:
+    """The error that a problem+json answer describes."""
+    try:
+        said = json.loads(content)
+    except ValueError:
+        said = {}
+    if not isinstance(said, dict):
+        said = {}
+    told: dict[str, Any] = said  # pyright: ignore[reportUnknownVariableType]
+    return StewardError(
+        str(told.get("detail") or told.get("title") or f"Steward answered {status}."),
+        code=str(told.get("code") or ErrorCode.INTERNAL),
+        fix=told.get("fix"),
+        retryable=bool(told.get("retryable", False)),
+    )
+
+
+@asynccontextmanager
+async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
+    # Imported here because each of these costs start-up time that --help must not pay.
+    import httpx  # noqa: PLC0415
+
+    from steward.settings import load_settings  # noqa: PLC0415
+    from steward.surfaces.instance import find_running  # noqa: PLC0415
+
+    settings = settings or load_settings()
+    running = await find_running(settings)
+    if running is not None:
+        headers = {"Authorization": f"Bearer {running.token}"}
+        async with httpx.AsyncClient(base_url=running.url, headers=headers, timeout=None) as client:  # noqa: S113
+            yield Api(client, running=True)
+        return
+
+    from steward.bootstrap import open_platform  # noqa: PLC0415
+    from steward.surfaces.api.app import create_app  # noqa: PLC0415
+
+    async with open_platform(settings) as platform:
+        transport = httpx.ASGITransport(app=create_app(platform))
+        async with httpx.AsyncClient(transport=transport, base_url=LOCAL_ADDRESS, timeout=None) as client:  # noqa: S113
+            yield Api(client, running=False)

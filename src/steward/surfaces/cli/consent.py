@@ -1,0 +1,36 @@
+"""Asking for a person's yes at the terminal.
+
+At a terminal a command that needs consent prompts, showing exactly what would run; `--yes` answers;
+anywhere else nothing is assumed and the call keeps waiting.
+"""
+
+import json
+from typing import Any
+
+import typer
+
+from steward.surfaces.cli.client import Api
+from steward.surfaces.cli.output import at_terminal, say
+
+
+async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) -> dict[str, Any]:
+    """What became of a call that may wait: approved and run, turned down, or still waiting."""
+    if result.get("status") != "pending_approval":
+        return result
+    proposal_id = str(result["proposal_id"])
+    if yes:
+        return await api.post(f"/v1/proposals/{proposal_id}/approve", {"via": "cli"})
+    if as_json or not at_terminal():
+        return result
+    proposal = await api.get(f"/v1/proposals/{proposal_id}")
+    describe(proposal)
+    if typer.confirm("Run exactly this?", default=False):
+        return await api.post(f"/v1/proposals/{proposal_id}/approve", {"via": "cli"})
+    await api.post(f"/v1/proposals/{proposal_id}/reject", {"why": "declined at the terminal"})
+    say("Nothing was run.")
+    return result | {"status": "failed", "error": "You said no; nothing was run.", "error_code": "REJECTED"}
+
+
+def describe(proposal: dict[str, Any]) -> None:
+    say(f"{proposal['tool']} ({proposal['risk']}): {proposal['reason']}")
+    say(json.dumps(proposal["arguments"], ensure_ascii=False, indent=2))

@@ -1,0 +1,42 @@
+"""`steward eval`: measure the product's own code on a data set."""
+
+import importlib
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steward.contract.errors import StewardError
+from steward.surfaces.cli.output import Exit, JsonFlag, say, show_error, show_json
+
+
+class Suite(StrEnum):
+    RISK = "risk"
+
+
+def evaluate(
+    suite: Annotated[Suite, typer.Argument(help="What to measure.")],
+    data: Annotated[Path, typer.Option(help="The file or folder with the data.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Measure Steward on a data set and print the numbers.
+
+    Example: steward eval risk --data tools.jsonl --json
+    """
+    # One module a suite, imported when asked for: some load models.
+    module = importlib.import_module(f"steward.evaluation.{suite.value}")
+    try:
+        numbers = module.evaluate(data)
+    except StewardError as error:
+        show_error(error, as_json=as_json)
+        raise typer.Exit(Exit.USAGE) from None
+    if as_json:
+        show_json(numbers)
+        return
+    for name, value in numbers.items():
+        say(f"{name:24} {value:.4f}" if isinstance(value, float) else f"{name:24} {value}")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("eval")(evaluate)

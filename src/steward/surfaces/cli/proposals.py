@@ -1,0 +1,129 @@
+"""`steward proposals|approve|reject`: the calls that wait for a person."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from steward.contract.errors import InputError
+from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
+from steward.surfaces.cli.tools import parse_object, show_result
+
+ProposalId = Annotated[str, typer.Argument(help="The proposal's id; see 'steward proposals'.")]
+
+
+def proposals(
+    everything: Annotated[bool, typer.Option("--all", help="Decided ones as well.")] = False,
+    export: Annotated[Path | None, typer.Option(help="Write all of them, with receipts, as JSON.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the calls that wait for your yes.
+
+    Example: steward proposals --export receipts.json
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            if export is not None:
+                items = await _all(api)
+            else:
+                items = (await api.get("/v1/proposals", state=None if everything else "waiting"))["items"]
+        if export is not None:
+            _write(export, items)
+            say(f"Wrote {len(items)} proposals to {export}.", error=True)
+            return
+        if as_json:
+            show_json({"items": items, "next": None})
+            return
+        rows = [
+            (item["id"], item["state"], item["tool"], item["risk"], item["caller"], _short(item["arguments"]))
+            for item in items
+        ]
+        show_table(
+            ("ID", "STATE", "TOOL", "RISK", "ASKED BY", "ARGUMENTS"), rows, empty="Nothing waits for you."
+        )
+
+    run(work, as_json=as_json)
+
+
+def approve(
+    proposal_id: ProposalId,
+    edit: Annotated[
+        str | None, typer.Option(help="Run it with these arguments (JSON) instead; both stay on record.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run exactly the proposed call, once.
+
+    Example: steward approve 3f2a9c4d1b7e
+    """
+
+    async def work() -> int:
+        body: dict[str, Any] = {"via": "cli"}
+        if edit is not None:
+            body["arguments"] = parse_object(edit, what="--edit")
+        async with connect() as api:
+            result = await api.post(f"/v1/proposals/{proposal_id}/approve", body)
+        show_result(result, as_json=as_json)
+        return result_exit(result)
+
+    run(work, as_json=as_json)
+
+
+def reject(
+    proposal_id: ProposalId,
+    why: Annotated[str | None, typer.Option(help="Why not; kept on record.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turn a proposed call down; nothing runs.
+
+    Example: steward reject 3f2a9c4d1b7e --why "wrong file"
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            proposal = await api.post(f"/v1/proposals/{proposal_id}/reject", {"why": why})
+        if as_json:
+            show_json(proposal)
+        else:
+            say(f"Rejected. '{proposal['tool']}' was not run.")
+
+    run(work, as_json=as_json)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(proposals)
+    app.command()(approve)
+    app.command()(reject)
+
+
+async def _all(api: Api) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    after: str | None = None
+    while True:
+        page = await api.get("/v1/proposals", limit=500, after=after)
+        items += page["items"]
+        after = page["next"]
+        if after is None:
+            return items
+
+
+def _write(path: Path, items: list[dict[str, Any]]) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(
+            json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+        )
+        partial.rename(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", fix="Choose another place."
+        ) from error
+
+
+def _short(arguments: dict[str, Any]) -> str:
+    text = json.dumps(arguments, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:59]}…"

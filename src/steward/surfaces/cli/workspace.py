@@ -1,0 +1,93 @@
+"""`steward init|doctor|up`: the workspace and the running instance."""
+
+from typing import Annotated
+
+import typer
+
+from steward.surfaces.cli.output import Exit, JsonFlag, run, say, show_json
+
+HOST = "127.0.0.1"
+PORT = 8700
+
+HostOption = Annotated[str, typer.Option(help="Address to serve on; another than loopback needs a key.")]
+PortOption = Annotated[int, typer.Option(help="Port to serve on.", min=0, max=65535)]
+
+
+def init(as_json: JsonFlag = False) -> None:
+    """Make the workspace folder with its files; what is there stays as it is.
+
+    Example: STEWARD_HOME=~/work/steward steward init
+    """
+
+    async def work() -> None:
+        from steward.bootstrap.home import initialise  # noqa: PLC0415 - not needed for --help
+        from steward.settings import load_settings  # noqa: PLC0415
+
+        settings = load_settings()
+        made = initialise(settings)
+        if as_json:
+            show_json({"home": str(settings.home), "made": [str(path) for path in made]})
+            return
+        say(f"Your workspace is {settings.home}.")
+        for path in made:
+            say(f"  made {path.relative_to(settings.home)}")
+
+    run(work, as_json=as_json)
+
+
+def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag = False) -> None:
+    """Check database, model, policy, port, keys and tracing, and say how to fix each.
+
+    Example: steward doctor
+    """
+
+    async def work() -> int:
+        from steward.bootstrap.diagnosis import Verdict, diagnose  # noqa: PLC0415 - not needed for --help
+        from steward.settings import load_settings  # noqa: PLC0415
+        from steward.surfaces.instance import find_running  # noqa: PLC0415
+
+        settings = load_settings()
+        running = await find_running(settings)
+        address = None if running is None else running.url
+        findings = [item async for item in diagnose(settings, host=host, port=port, running=address)]
+        bad = [item for item in findings if item.verdict is Verdict.BAD]
+        if as_json:
+            rows = [
+                {"what": item.what, "verdict": item.verdict.value, "detail": item.detail, "fix": item.fix}
+                for item in findings
+            ]
+            show_json({"healthy": not bad, "findings": rows})
+        else:
+            colours = {Verdict.GOOD: "green", Verdict.NOTE: "yellow", Verdict.BAD: "red"}
+            for item in findings:
+                mark = typer.style(f"{item.verdict.value:8}", fg=colours[item.verdict])
+                say(f"{mark}{item.what:10}{item.detail}")
+                if item.fix:
+                    say(f"{'':18}{item.fix}")
+        return Exit.FAILED if bad else Exit.DONE
+
+    run(work, as_json=as_json)
+
+
+def up(host: HostOption = HOST, port: PortOption = PORT) -> None:
+    """Start Steward: HTTP API, gateway and page on one address.
+
+    Example: steward up --port 8700
+    """
+
+    async def work() -> None:
+        from steward.settings import load_settings  # noqa: PLC0415 - not needed for --help
+        from steward.surfaces.api.serve import serve  # noqa: PLC0415
+
+        def ready(address: str) -> None:
+            say(f"Steward is up at {address} (API documentation at {address}/docs). Ctrl-C stops it.")
+
+        await serve(load_settings(), host=host, port=port, ready=ready)
+
+    run(work)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(init)
+    app.command()(doctor)
+    app.command()(up)

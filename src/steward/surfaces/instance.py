@@ -1,0 +1,83 @@
+"""The running `steward up` of a home: how it makes itself known, and how a command finds it.
+
+The file in the home holds the address and a token that only its owner can read; whoever can read it is the
+person this home belongs to. A file left behind by a killed process is recognised and ignored.
+"""
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import httpx
+
+from steward.contract.errors import ConflictError
+from steward.settings import Settings
+
+FILE = "instance.json"
+SECONDS_TO_ANSWER = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    url: str
+    token: str
+    pid: int
+
+
+@contextmanager
+def announced(settings: Settings, instance: Instance) -> Generator[None]:
+    """Make an instance known for as long as it runs."""
+    path = settings.home / FILE
+    partial = path.with_name(f".{FILE}.{instance.pid}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(instance), file)
+    partial.rename(path)
+    try:
+        yield
+    finally:
+        known = read(path)
+        if known is not None and known.pid == instance.pid:
+            path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Instance | None:
+    try:
+        return Instance(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+async def find_running(settings: Settings) -> Instance | None:
+    """The instance of this home that answers now, if there is one."""
+    instance = read(settings.home / FILE)
+    if instance is None or not _alive(instance.pid):
+        return None
+    try:
+        async with httpx.AsyncClient(timeout=SECONDS_TO_ANSWER) as client:
+            answer = await client.get(f"{instance.url}/healthz")
+    except httpx.HTTPError:
+        return None
+    return instance if answer.status_code == 200 else None
+
+
+async def require_none(settings: Settings) -> None:
+    running = await find_running(settings)
+    if running is not None:
+        raise ConflictError(
+            f"Steward already runs for this home at {running.url} (process {running.pid}).",
+            fix="Use it, stop it, or choose another STEWARD_HOME.",
+        )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,366 @@
+"""Spans around agent runs and tool calls, with OpenTelemetry.
+
+Owns what a span says and where it goes: to an OTLP endpoint, to the local trace files, to both, or
+nowhere. A span never slows or breaks the work it describes. Does not own the files (spans.py).
+"""
+
+import functools
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import Token
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, assert_never, cast, overload
+
+from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
+from steward.contract.errors import StewardError
+from steward.orchestrator.ports import CallSpan
+from steward.telemetry.masking import MASKER, Masker
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Span
+
+    from steward.telemetry.spans import SpanSink
+
+SERVICE_NAME = "paias-agent-layer"
+SHOWN_BYTES = 1024  # of parameters, task descriptions and error messages
+CLOSING_SECONDS = 2.0
+EXPORT_DELAY_SECONDS = 0.5  # a span shows up within two seconds
+QUEUED_SPANS = 4096
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class RunSpan(Protocol):
+    def finish(self, *, result_type: str, confidence_score: float, tool_calls_count: int) -> None: ...
+
+
+class Traces(Protocol):
+    """What both kinds of tracing offer; a `Tracer` to the orchestrator."""
+
+    def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]: ...
+
+    def agent_run(
+        self, task_description: str, *, agent: str | None = None, correlation_id: str | None = None
+    ) -> AbstractContextManager[RunSpan]: ...
+
+    def function_call(
+        self, tool: str, parameters: Mapping[str, Any]
+    ) -> AbstractContextManager["FunctionSpan"]: ...
+
+    def close(self) -> None: ...
+
+
+class FunctionSpan(Protocol):
+    def returned(self, value: Any) -> None: ...
+
+
+class _NoSpan:
+    """Every kind of span at once, and none."""
+
+    def __enter__(self) -> "_NoSpan":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def finish(self, *_: Any, **__: Any) -> None:
+        return None
+
+    def returned(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_NO_SPAN = _NoSpan()
+
+
+class NoTracing:
+    """Tracing that is off: costs a method call and imports nothing."""
+
+    def tool_call(self, *_: Any, **__: Any) -> _NoSpan:
+        return _NO_SPAN
+
+    def agent_run(self, *_: Any, **__: Any) -> _NoSpan:
+        return _NO_SPAN
+
+    def function_call(self, *_: Any, **__: Any) -> _NoSpan:
+        return _NO_SPAN
+
+    def close(self) -> None:
+        return None
+
+
+class Tracing:
+    """Real spans. Making one imports the OpenTelemetry SDK; where it is off, use `NoTracing`."""
+
+    def __init__(
+        self,
+        endpoint: str | None,
+        service_name: str = SERVICE_NAME,
+        *,
+        sink: "SpanSink | None" = None,
+        masker: Masker = MASKER,
+        export_delay: float = EXPORT_DELAY_SECONDS,
+    ) -> None:
+        # Imported here: the SDK takes 0.15 s and `steward --help` must not pay for it.
+        from opentelemetry import context, trace  # noqa: PLC0415
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+
+        from steward.telemetry.export import CorrelatedIds, MaskedExporter, OtlpExporter, SinkExporter  # noqa: PLC0415
+
+        self._masker = masker
+        self._attach, self._detach = context.attach, context.detach
+        self._set_in_context, self._status = trace.set_span_in_context, trace.Status
+        self._ok, self._error = trace.StatusCode.OK, trace.StatusCode.ERROR
+        self._ids = CorrelatedIds()
+        self._sink = sink
+        self.provider: TracerProvider = TracerProvider(
+            resource=Resource.create({"service.name": service_name}),
+            shutdown_on_exit=False,
+            id_generator=self._ids,
+        )
+        self._exporters: list[SpanExporter] = []
+        if endpoint:
+            self._add(MaskedExporter(OtlpExporter(endpoint), masker), export_delay)
+        if sink is not None:
+            self._add(MaskedExporter(SinkExporter(sink), masker), export_delay)
+        self._tracer = self.provider.get_tracer("steward")
+
+    def _add(self, exporter: "SpanExporter", delay: float) -> None:
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415  (see __init__)
+
+        self._exporters.append(exporter)
+        self.provider.add_span_processor(
+            BatchSpanProcessor(exporter, max_queue_size=QUEUED_SPANS, schedule_delay_millis=delay * 1000)
+        )
+
+    def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]:
+        attributes: dict[str, Any] = {
+            "tool_name": call.tool,
+            "parameters": self._masker.clip(call.arguments, SHOWN_BYTES),
+            "correlation_id": call.correlation_id,
+            "call_id": call.call_id,
+        }
+        return _ToolSpan(self, f"mcp_tool_call:{call.tool}", attributes, call.correlation_id)
+
+    def function_call(self, tool: str, parameters: Mapping[str, Any]) -> AbstractContextManager[FunctionSpan]:
+        """The span of `@trace_tool_call`: a tool's function called directly."""
+        attributes: dict[str, Any] = {
+            "tool_name": tool,
+            "parameters": self._masker.clip(parameters, SHOWN_BYTES),
+        }
+        call = current_call.get()
+        if call is not None:
+            attributes |= {"correlation_id": call.correlation_id, "call_id": call.call_id}
+        return _ToolSpan(self, f"mcp_tool_call:{tool}", attributes, call.correlation_id if call else None)
+
+    def agent_run(
+        self, task_description: str, *, agent: str | None = None, correlation_id: str | None = None
+    ) -> AbstractContextManager[RunSpan]:
+        attributes: dict[str, Any] = {"task_description": self._masker.clip(task_description, SHOWN_BYTES)}
+        if agent:
+            attributes["agent"] = agent
+        if correlation_id:
+            attributes["correlation_id"] = correlation_id
+        return _AgentSpan(self, "agent_run", attributes, correlation_id)
+
+    def flush(self) -> None:
+        """Write and send what has ended so far, as far as anybody listens."""
+        self.provider.force_flush()
+
+    def read_trace(self, trace_id: str) -> list[dict[str, Any]]:
+        """The spans of a trace (by its id or a correlation id), oldest first, from the local files."""
+        if self._sink is None:
+            return []
+        self.flush()
+        return self._sink.read_trace(trace_id)
+
+    def close(self, timeout: float = CLOSING_SECONDS) -> None:
+        """Send what is left, but never hold the program up for longer than `timeout`."""
+        closing = threading.Thread(target=self.provider.shutdown, name="tracing-shutdown", daemon=True)
+        closing.start()
+        closing.join(timeout * 0.75)
+        if closing.is_alive():  # an endpoint that accepts and never answers
+            for exporter in self._exporters:
+                exporter.shutdown()
+            closing.join(timeout * 0.25)
+
+    # for the spans below
+
+    def start(
+        self, name: str, attributes: Mapping[str, Any], correlation_id: str | None
+    ) -> tuple["Span", "Token[Context]"]:
+        with self._ids.rooted_in(correlation_id):
+            span = self._tracer.start_span(name, attributes=attributes, record_exception=False)
+        return span, self._attach(self._set_in_context(span))
+
+    def end(
+        self, span: "Span", token: "Token[Context]", attributes: Mapping[str, Any], failure: str | None
+    ) -> None:
+        span.set_attributes(attributes)
+        span.set_status(self._status(self._ok if failure is None else self._error, failure))
+        self._detach(token)
+        span.end()
+
+    def shown(self, text: str) -> str:
+        return self._masker.clip(text, SHOWN_BYTES)
+
+
+class _Span:
+    """Around a piece of work: current while it runs, marked as an error when it fails."""
+
+    def __init__(
+        self, tracing: Tracing, name: str, attributes: dict[str, Any], correlation_id: str | None
+    ) -> None:
+        self._tracing = tracing
+        self._name = name
+        self._attributes: dict[str, Any] = attributes
+        self._correlation_id = correlation_id
+        self._failure: str | None = None
+
+    def _enter(self) -> None:
+        self._began = time.perf_counter()
+        self._span, self._token = self._tracing.start(self._name, self._attributes, self._correlation_id)
+        self._attributes = {}
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._fail(error.code if isinstance(error, StewardError) else type(error).__name__, str(error))
+        self._ended()
+        self._tracing.end(self._span, self._token, self._attributes, self._failure)
+
+    def _fail(self, error_type: str, message: str) -> None:
+        self._failure = self._tracing.shown(message) or error_type
+        self._attributes |= {"error_type": error_type, "error_message": self._failure, "status": "failed"}
+
+    def _ended(self) -> None:
+        """Last words before the span ends."""
+
+    def _elapsed_ms(self) -> float:
+        return (time.perf_counter() - self._began) * 1000
+
+
+class _ToolSpan(_Span):
+    def __enter__(self) -> "_ToolSpan":
+        self._enter()
+        return self
+
+    def finish(self, result: ToolResult) -> None:
+        said = self._attributes
+        if result.duration_ms:
+            said["execution_duration_ms"] = result.duration_ms
+        match result:
+            case Done():
+                said |= {"status": "done", "result_count": result_count(result.data)}
+            case Failed():
+                self._fail(str(result.code), result.error)
+            case PendingApproval():
+                said |= {
+                    "status": "pending_approval",
+                    "risk": result.risk.value,
+                    "proposal_id": result.proposal_id,
+                }
+            case _:
+                assert_never(result)
+
+    def returned(self, value: Any) -> None:
+        match value:
+            case Done() | Failed() | PendingApproval():
+                self.finish(value)
+            case _:
+                self._attributes |= {"status": "done", "result_count": result_count(value)}
+
+    def _ended(self) -> None:
+        self._attributes.setdefault("result_count", 0)
+        self._attributes.setdefault("execution_duration_ms", self._elapsed_ms())
+
+
+class _AgentSpan(_Span):
+    def __enter__(self) -> "_AgentSpan":
+        self._enter()
+        return self
+
+    def finish(self, *, result_type: str, confidence_score: float, tool_calls_count: int) -> None:
+        self._attributes |= {
+            "result_type": result_type,
+            "confidence_score": confidence_score,
+            "tool_calls_count": tool_calls_count,
+        }
+
+
+def result_count(data: Any) -> int:
+    """How many things a tool answered with: the items of its one list, else one thing or none."""
+    match data:
+        case list() | tuple():
+            return len(cast("Sequence[Any]", data))
+        case Mapping():
+            values = cast("Mapping[Any, Any]", data).values()
+            sizes = [len(cast("list[Any]", value)) for value in values if isinstance(value, list)]
+            return sizes[0] if len(sizes) == 1 else min(1, len(values))
+        case None | "":
+            return 0
+        case _:
+            return 1
+
+
+# --- the decorator ----------------------------------------------------------------------------------
+
+_active: Traces = NoTracing()
+
+
+def activate(tracing: Traces) -> None:
+    """From now on `@trace_tool_call` records here. Bootstrap says which tracing there is."""
+    global _active  # noqa: PLW0603  (functions are decorated before anything has been configured)
+    _active = tracing
+
+
+@overload
+def trace_tool_call(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def trace_tool_call(*, tool_name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def trace_tool_call(function: Callable[..., Any] | None = None, /, *, tool_name: str | None = None) -> Any:
+    """A span `mcp_tool_call:{tool}` around each call of a function, sync or async."""
+    if function is None:
+        return functools.partial(_traced, tool_name=tool_name)
+    return _traced(function, tool_name=None)
+
+
+def _traced(function: Callable[..., Any], *, tool_name: str | None) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    name = tool_name or getattr(function, "__name__", type(function).__name__)
+
+    def parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
+        try:
+            bound = signature.bind(*args, **kwargs).arguments
+        except TypeError:  # the call itself will say what is wrong
+            return kwargs
+        return {key: value for key, value in bound.items() if key not in ("self", "cls")}
+
+    if inspect.iscoroutinefunction(function):
+        call = cast("Callable[..., Awaitable[Any]]", function)
+
+        @functools.wraps(function)
+        async def traced_async(*args: Any, **kwargs: Any) -> Any:
+            with _active.function_call(name, parameters(args, kwargs)) as span:
+                result = await call(*args, **kwargs)
+                span.returned(result)
+                return result
+
+        return traced_async
+
+    @functools.wraps(function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        with _active.function_call(name, parameters(args, kwargs)) as span:
+            result = function(*args, **kwargs)
+            span.returned(result)
+            return result
+
+    return traced

@@ -5,6 +5,8 @@ from tests.postgres import TestServer, running_server
 
 from steward.storage.postgres import Database, External
 
+pytest_plugins = ["tests.fixtures_telemetry"]
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[TestServer]:

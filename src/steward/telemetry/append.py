@@ -14,7 +14,10 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from steward.orchestrator.orchestrator import SystemClock
+
 BLOCK = 1 << 16
+SYSTEM_CLOCK = SystemClock()
 
 
 class AppendFile:

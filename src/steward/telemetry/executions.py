@@ -7,7 +7,7 @@ a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostic
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ import orjson
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.errors import InputError
 from steward.orchestrator.ports import Clock, Execution
-from steward.telemetry.append import DailyAppender, DailyFiles, Line, lines
+from steward.telemetry.append import SYSTEM_CLOCK, DailyAppender, DailyFiles, Line, lines
 from steward.telemetry.masking import MASKER, Masker, pack
 
 RETENTION_DAYS = 30
@@ -48,8 +48,8 @@ class ExecutionLogFile:
     def __init__(
         self,
         folder: Path,
-        clock: Clock,
         *,
+        clock: Clock = SYSTEM_CLOCK,
         retention_days: int = RETENTION_DAYS,
         masker: Masker = MASKER,
         backlog_lines: int = BACKLOG_LINES,
@@ -216,7 +216,7 @@ def _line(execution: Execution) -> dict[str, Any]:
 class Executions:
     """A slice of the log; `next` goes into `after` for the following slice, None at the end."""
 
-    items: tuple[Mapping[str, Any], ...]
+    items: tuple[dict[str, Any], ...]
     next: str | None = None
     torn: int = 0  # lines met on the way that were cut short by a full disk or a crash
 
@@ -237,7 +237,7 @@ def read_executions(
     wanted = {name: value for name, value in wanted.items() if value is not None}
     needles = [orjson.dumps(value)[1:-1] for value in wanted.values()]
     earliest = since.astimezone(UTC).isoformat(timespec="microseconds") if since else ""
-    items: list[Mapping[str, Any]] = []
+    items: list[dict[str, Any]] = []
     torn = 0
     last: tuple[date, int] | None = None
     for day, line in _walk(DailyFiles(folder, _NAME), since=since, newest_first=newest_first, after=after):

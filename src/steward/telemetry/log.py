@@ -150,17 +150,19 @@ _current: Logging | None = None
 _configuring = threading.Lock()
 
 
-def configure_logging(folder: Path, level: int | str = logging.INFO, *, debug: bool = False) -> Logging:
+def configure_logging(
+    folder: Path, level: int | str = logging.INFO, *, debug: bool = False, masker: Masker = MASKER
+) -> Logging:
     """Send our events at `level` and everybody's warnings to `folder/steward.log`.
 
     The terminal stays quiet; with `debug` a person can read along on stderr. A second call replaces
     the first.
     """
     global _current  # noqa: PLW0603  (the standard library's logging is one per process, so is this)
-    handlers: list[logging.Handler] = [LogFileHandler(folder / LOG_NAME)]
+    handlers: list[logging.Handler] = [LogFileHandler(folder / LOG_NAME, masker=masker)]
     if debug:
         terminal = logging.StreamHandler(sys.stderr)
-        terminal.setFormatter(ReadableFormatter())
+        terminal.setFormatter(ReadableFormatter(masker))
         handlers.append(terminal)
     with _configuring:
         if _current is not None:

@@ -5,7 +5,7 @@ Import it only to export: the metrics SDK takes its time. Nobody listening is no
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
@@ -67,7 +67,7 @@ class MetricsExport:
     def flush(self) -> None:
         self._provider.force_flush(int(CLOSING_SECONDS * 1000))
 
-    def close(self, timeout: float = CLOSING_SECONDS) -> None:
+    def shutdown(self, timeout: float = CLOSING_SECONDS) -> None:
         """Send the last numbers, but never hold the program up for longer than `timeout`."""
         closing = threading.Thread(target=self._provider.shutdown, name="metrics-shutdown", daemon=True)
         closing.start()
@@ -99,18 +99,27 @@ def _latency(row: ToolMetrics) -> Iterator[tuple[float, dict[str, str | float]]]
         yield row.percentile(share), {"percentile": share}
 
 
+class _MetricSender(Protocol):
+    def export(self, metrics_data: MetricsData, timeout_millis: float = ...) -> MetricExportResult: ...
+
+    def shutdown(self) -> None: ...
+
+
 class _OtlpMetricExporter(MetricExporter):
     def __init__(self, endpoint: str) -> None:
         super().__init__()
         self._connection = Connection(endpoint, _metric_sender)
 
     def export(
-        self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any
+        self,
+        metrics_data: MetricsData,
+        timeout_millis: float = 10_000,
+        **kwargs: Any,  # noqa: ARG002  (the base class's signature)
     ) -> MetricExportResult:
         sender = self._connection.sender()
         if sender is None:
             return MetricExportResult.FAILURE
-        return sender.export(metrics_data, timeout_millis=timeout_millis, **kwargs)
+        return sender.export(metrics_data, timeout_millis)
 
     def force_flush(self, timeout_millis: float = 10_000) -> bool:  # noqa: ARG002  (nothing is held back here)
         return True
@@ -119,7 +128,7 @@ class _OtlpMetricExporter(MetricExporter):
         self._connection.close()
 
 
-def _metric_sender(endpoint: str) -> MetricExporter:
+def _metric_sender(endpoint: str) -> _MetricSender:
     # Imported here: gRPC takes 0.3 s, and nobody needs it before somebody listens.
     from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from steward.orchestrator.ports import Clock
-from steward.telemetry.append import DailyAppender, DailyFiles, lines
+from steward.telemetry.append import SYSTEM_CLOCK, DailyAppender, DailyFiles, lines
 
 RETENTION_DAYS = 7
 DAY_BYTES = 64 << 20
@@ -25,7 +25,12 @@ class SpanSink:
     """Used by one background thread; reading is safe from anywhere, also from other processes."""
 
     def __init__(
-        self, folder: Path, clock: Clock, *, retention_days: int = RETENTION_DAYS, day_bytes: int = DAY_BYTES
+        self,
+        folder: Path,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        retention_days: int = RETENTION_DAYS,
+        day_bytes: int = DAY_BYTES,
     ) -> None:
         self._files = DailyFiles(folder, _NAME)
         self._appender = DailyAppender(self._files, keep_days=retention_days)

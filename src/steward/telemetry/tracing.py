@@ -11,20 +11,21 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import Token
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, assert_never, cast, overload
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import StewardError
-from steward.orchestrator.ports import CallSpan
+from steward.orchestrator.ports import CallSpan, Clock
+from steward.telemetry.append import SYSTEM_CLOCK
 from steward.telemetry.masking import MASKER, Masker
+from steward.telemetry.spans import SpanSink
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span
-
-    from steward.telemetry.spans import SpanSink
 
 SERVICE_NAME = "paias-agent-layer"
 SHOWN_BYTES = 1024  # of parameters, task descriptions and error messages
@@ -53,7 +54,7 @@ class Traces(Protocol):
         self, tool: str, parameters: Mapping[str, Any]
     ) -> AbstractContextManager["FunctionSpan"]: ...
 
-    def close(self) -> None: ...
+    def shutdown(self) -> None: ...
 
 
 class FunctionSpan(Protocol):
@@ -91,19 +92,23 @@ class NoTracing:
     def function_call(self, *_: Any, **__: Any) -> _NoSpan:
         return _NO_SPAN
 
-    def close(self) -> None:
+    def shutdown(self) -> None:
         return None
 
 
 class Tracing:
-    """Real spans. Making one imports the OpenTelemetry SDK; where it is off, use `NoTracing`."""
+    """Real spans, sent to `endpoint` and kept in `folder`, where given.
+
+    Making one imports the OpenTelemetry SDK; where tracing is off, use `NoTracing`.
+    """
 
     def __init__(
         self,
         endpoint: str | None,
         service_name: str = SERVICE_NAME,
         *,
-        sink: "SpanSink | None" = None,
+        folder: Path | None = None,
+        clock: Clock = SYSTEM_CLOCK,
         masker: Masker = MASKER,
         export_delay: float = EXPORT_DELAY_SECONDS,
     ) -> None:
@@ -119,7 +124,7 @@ class Tracing:
         self._set_in_context, self._status = trace.set_span_in_context, trace.Status
         self._ok, self._error = trace.StatusCode.OK, trace.StatusCode.ERROR
         self._ids = CorrelatedIds()
-        self._sink = sink
+        self._sink = SpanSink(folder, clock=clock) if folder else None
         self.provider: TracerProvider = TracerProvider(
             resource=Resource.create({"service.name": service_name}),
             shutdown_on_exit=False,
@@ -128,8 +133,8 @@ class Tracing:
         self._exporters: list[SpanExporter] = []
         if endpoint:
             self._add(MaskedExporter(OtlpExporter(endpoint), masker), export_delay)
-        if sink is not None:
-            self._add(MaskedExporter(SinkExporter(sink), masker), export_delay)
+        if self._sink is not None:
+            self._add(MaskedExporter(SinkExporter(self._sink), masker), export_delay)
         self._tracer = self.provider.get_tracer("steward")
 
     def _add(self, exporter: "SpanExporter", delay: float) -> None:
@@ -181,7 +186,7 @@ class Tracing:
         self.flush()
         return self._sink.read_trace(trace_id)
 
-    def close(self, timeout: float = CLOSING_SECONDS) -> None:
+    def shutdown(self, timeout: float = CLOSING_SECONDS) -> None:
         """Send what is left, but never hold the program up for longer than `timeout`."""
         closing = threading.Thread(target=self.provider.shutdown, name="tracing-shutdown", daemon=True)
         closing.start()

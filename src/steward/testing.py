@@ -3,14 +3,16 @@
 Each passes the contract suite of its port (tests/contract) beside the real implementation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from steward.contract.call import ToolCall, ToolResult
 from steward.contract.errors import ConflictError
 from steward.knowledge.facts import Fact, FactPage
-from steward.orchestrator.ports import Page
+from steward.orchestrator.ports import Execution, Page
 from steward.orchestrator.proposals import (
     Expired,
     Finished,
@@ -120,3 +122,40 @@ class MemoryFactStore:
         before = len(self._facts)
         self._facts = [fact for fact in self._facts if fact.user != user]
         return before - len(self._facts)
+
+
+class MemoryExecutionLog:
+    """Keeps every execution in a list; `full` makes it refuse like a disk that takes nothing more."""
+
+    def __init__(self) -> None:
+        self.executions: list[Execution] = []
+        self.full = False
+
+    def append(self, execution: Execution) -> None:
+        self.executions.append(execution)
+
+    def accepting(self) -> bool:
+        return not self.full
+
+
+class MemoryTracer:
+    """Keeps finished calls as (tool, result) instead of exporting spans."""
+
+    def __init__(self) -> None:
+        self.finished: list[tuple[str, ToolResult | None]] = []
+
+    @contextmanager
+    def tool_call(self, call: ToolCall) -> Generator["MemorySpan"]:
+        span = MemorySpan()
+        try:
+            yield span
+        finally:
+            self.finished.append((call.tool, span.result))
+
+
+class MemorySpan:
+    def __init__(self) -> None:
+        self.result: ToolResult | None = None
+
+    def finish(self, result: ToolResult) -> None:
+        self.result = result

@@ -28,7 +28,7 @@ def _save_fact(facts: FactStore) -> FunctionTool:
     async def save(text: str, source: str | None = None) -> dict[str, Any]:
         call = current_call.get()
         user = (call.user if call else None) or LOCAL_USER
-        fact = await save_fact(facts, text, user=user, source=source)
+        fact = await save_fact(facts, text, user=user, source=source or "person")
         return {"id": fact.id, "text": fact.text, "created_at": fact.created_at.isoformat()}
 
     return FunctionTool(

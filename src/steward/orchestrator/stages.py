@@ -59,14 +59,14 @@ class Record:
         return result
 
     async def _answer(self, passage: Passage) -> ToolResult:
-        if not self._log.accepting():
-            return Failed(
-                error="Nothing was run: the execution log cannot be written. "
-                "Free disk space; 'steward doctor' says where.",
-                code=ErrorCode.RECORD_FAILED,
-                retryable=True,
-            )
         try:
+            if not self._log.accepting():
+                return Failed(
+                    error="Nothing was run: the execution log cannot be written. "
+                    "Free disk space; 'steward doctor' says where.",
+                    code=ErrorCode.RECORD_FAILED,
+                    retryable=True,
+                )
             return await self._inner(passage)
         except StewardError as error:
             return Failed.from_error(error)

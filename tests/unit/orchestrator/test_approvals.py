@@ -1,0 +1,211 @@
+"""A person's yes runs exactly the call they said yes to, once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.door import MODEL, PERSON, Door, tool
+
+from steward.contract.call import Caller, CallerKind, Done, PendingApproval
+from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
+from steward.contract.tool import RiskLevel
+from steward.orchestrator.proposals import Finished, Proposal, Rejected, Waiting, argument_digest
+
+WIPE = {"type": "object", "properties": {"disk": {"type": "string"}}, "required": ["disk"]}
+
+
+class Wiper:
+    def __init__(self) -> None:
+        self.wiped: list[str] = []
+
+    def wipe(self, disk: str) -> str:
+        self.wiped.append(disk)
+        return f"wiped {disk}"
+
+
+@pytest.fixture
+def wiper() -> Wiper:
+    return Wiper()
+
+
+@pytest.fixture
+async def door(wiper: Wiper) -> AsyncIterator[Door]:
+    door = Door()
+    await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE))
+    yield door
+    await door.orchestrator.lifecycle.stop_all()
+
+
+async def waiting(door: Door, disk: str = "sda") -> str:
+    result = await door.call("wipe", disk=disk)
+    assert isinstance(result, PendingApproval)
+    return result.proposal_id
+
+
+@pytest.mark.req("ORC-FR-011", "ORC-Q06")
+async def test_approving_runs_exactly_the_proposed_call_and_keeps_a_receipt(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    assert wiper.wiped == []
+    result = await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    kept = await door.orchestrator.approvals.get(proposal_id)
+    assert (isinstance(result, Done) and result.data, wiper.wiped) == ("wiped sda", ["sda"])
+    assert isinstance(kept.state, Finished)
+    assert (kept.state.receipt.approver, kept.state.receipt.via, kept.state.receipt.digest, kept.state.result["data"]) == (
+        "ana",
+        "cli",
+        argument_digest("wipe", {"disk": "sda"}),
+        "wiped sda",
+    )
+
+
+async def test_a_second_yes_is_told_that_it_was_already_run(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    with pytest.raises(ConflictError) as caught:
+        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    assert (caught.value.code, "already run" in caught.value.message, wiper.wiped) == (
+        "PROPOSAL_ALREADY_DECIDED",
+        True,
+        ["sda"],
+    )
+
+
+async def test_fifty_people_saying_yes_at_once_run_it_once(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    answers = await asyncio.gather(
+        *(door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="api") for _ in range(50)),
+        return_exceptions=True,
+    )
+    done = [answer for answer in answers if isinstance(answer, Done)]
+    refused = {answer.code for answer in answers if isinstance(answer, StewardError)}
+    assert (len(done), refused, wiper.wiped) == (1, {"PROPOSAL_ALREADY_DECIDED"}, ["sda"])
+
+
+@pytest.mark.parametrize("kind", [CallerKind.AGENT, CallerKind.CLIENT, CallerKind.SYSTEM])
+async def test_only_a_person_decides(door: Door, wiper: Wiper, kind: CallerKind) -> None:
+    proposal_id = await waiting(door)
+    who = Caller(kind, "x")
+    for decision in (
+        door.orchestrator.approvals.approve(proposal_id, approver=who, via="api"),
+        door.orchestrator.approvals.reject(proposal_id, by=who),
+    ):
+        with pytest.raises(ForbiddenError):
+            await decision
+    assert ((await door.orchestrator.approvals.get(proposal_id)).state, wiper.wiped) == (Waiting(), [])
+
+
+async def test_a_rejected_call_never_runs(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    rejected = await door.orchestrator.approvals.reject(proposal_id, by=PERSON, why="wrong disk")
+    with pytest.raises(ConflictError) as caught:
+        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    with pytest.raises(ConflictError):
+        await door.orchestrator.approvals.reject(proposal_id, by=PERSON)
+    assert isinstance(rejected.state, Rejected)
+    assert (rejected.state.by, rejected.state.why) == ("ana", "wrong disk")
+    assert (caught.value.code, wiper.wiped) == ("PROPOSAL_ALREADY_DECIDED", [])
+
+
+async def test_edited_arguments_run_instead_and_both_stay_on_record(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": "sdb"})
+    kept = await door.orchestrator.approvals.get(proposal_id)
+    assert isinstance(kept.state, Finished)
+    assert (wiper.wiped, dict(kept.arguments), dict(kept.state.receipt.arguments), kept.state.receipt.edited) == (
+        ["sdb"],
+        {"disk": "sda"},
+        {"disk": "sdb"},
+        True,
+    )
+    assert kept.digest != kept.state.receipt.digest
+
+
+async def test_edited_arguments_that_the_tool_forbids_leave_the_proposal_waiting(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door)
+    with pytest.raises(InputError):
+        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": 7})
+    assert ((await door.orchestrator.approvals.get(proposal_id)).state, wiper.wiped) == (Waiting(), [])
+
+
+async def test_a_changed_definition_refuses_and_asks_for_a_new_proposal(wiper: Wiper) -> None:
+    door = Door()
+    await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE), agent="before")
+    proposal_id = await waiting(door)
+    await door.orchestrator.lifecycle.unregister("before")
+    other = WIPE | {"description": "now wipes everything"}
+    await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=other), agent="after")
+    with pytest.raises(ConflictError) as caught:
+        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    assert (caught.value.code, wiper.wiped) == ("PROPOSAL_OUTDATED", [])
+
+
+async def test_a_proposal_nobody_made_is_not_found(door: Door) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        await door.orchestrator.approvals.approve("nope", approver=PERSON, via="cli")
+    assert caught.value.code == "PROPOSAL_NOT_FOUND"
+
+
+@pytest.mark.req("ORC-Q35")
+async def test_proposals_do_not_expire_unless_the_host_says_so(door: Door, wiper: Wiper) -> None:
+    assert (await door.orchestrator.approvals.get(await waiting(door))).expires_at is None
+    hasty = Door(expiry=timedelta(microseconds=1))
+    await hasty.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE))
+    with pytest.raises(ConflictError) as caught:
+        await hasty.orchestrator.approvals.approve(await waiting(hasty), approver=PERSON, via="cli")
+    assert (caught.value.code, wiper.wiped) == ("PROPOSAL_EXPIRED", [])
+
+
+async def test_a_failing_approved_call_is_kept_as_failed_and_not_repeated(door: Door) -> None:
+    def explode() -> None:
+        raise ValueError("boom")
+
+    await door.with_tools(tool(explode, risk=RiskLevel.IRREVERSIBLE), agent="other")
+    pending = await door.call("explode")
+    assert isinstance(pending, PendingApproval)
+    await door.orchestrator.approvals.approve(pending.proposal_id, approver=PERSON, via="cli")
+    kept = await door.orchestrator.approvals.get(pending.proposal_id)
+    assert isinstance(kept.state, Finished)
+    assert (kept.state.result["status"], kept.state.result["error_code"]) == ("failed", "TOOL_EXECUTION_ERROR")
+
+
+async def test_waiting_calls_are_listed_newest_first(door: Door) -> None:
+    first, second = await waiting(door, "a"), await waiting(door, "b")
+    await door.orchestrator.approvals.reject(first, by=PERSON)
+    everything = await door.orchestrator.approvals.list()
+    still = await door.orchestrator.approvals.list(states=("waiting",))
+    assert ([p.id for p in everything.items], [p.id for p in still.items]) == ([second, first], [second])
+
+
+async def test_the_reason_and_who_asked_are_kept(door: Door) -> None:
+    proposal = await door.orchestrator.approvals.get(await waiting(door))
+    assert (proposal.caller, proposal.risk, bool(proposal.reason), proposal.digest) == (
+        MODEL,
+        RiskLevel.IRREVERSIBLE,
+        True,
+        argument_digest("wipe", {"disk": "sda"}),
+    )
+
+
+class Telling:
+    def __init__(self, error: Exception | None = None) -> None:
+        self.told: asyncio.Queue[Proposal] = asyncio.Queue()
+        self._error = error
+
+    async def notify(self, proposal: Proposal) -> None:
+        await self.told.put(proposal)
+        if self._error:
+            raise self._error
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("the hook is broken")])
+async def test_a_waiting_call_is_told_about_and_a_broken_hook_harms_nothing(wiper: Wiper, error: Any) -> None:
+    hook = Telling(error)
+    door = await Door(notifier=hook).with_tools(
+        tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE)
+    )
+    proposal_id = await waiting(door)
+    assert (await asyncio.wait_for(hook.told.get(), 5)).id == proposal_id
+    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    assert wiper.wiped == ["sda"]

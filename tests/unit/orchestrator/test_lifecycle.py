@@ -1,0 +1,300 @@
+"""Agents come, go and fail without taking anyone along."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.door import Door, tool
+
+from steward.contract.agent import AgentManifest, Health, LifecycleState
+from steward.contract.call import Done, ToolResult
+from steward.contract.errors import AgentError, ErrorCode, NotFoundError
+from steward.orchestrator.lifecycle import Limits
+from steward.providers.functions import LegacyToolAgent
+
+
+def echo(text: str = "") -> str:
+    return text
+
+
+class Scripted:
+    """An agent whose behaviour a test writes down."""
+
+    def __init__(self, agent_id: str = "scripted", *tools: str) -> None:
+        self.id = agent_id
+        self.names = list(tools or (f"{agent_id}_echo",))
+        self.reachable = True
+        self.on_start: Any = None
+        self.on_stop: Any = None
+        self.on_health: Any = None
+        self.stopped = False
+        self.listener: Callable[[], None] | None = None
+
+    async def initialize(self) -> None:
+        await _play(self.on_start)
+
+    async def shutdown(self) -> None:
+        self.stopped = True
+        await _play(self.on_stop)
+
+    async def health(self) -> Health:
+        await _play(self.on_health)
+        return Health(healthy=True, detail="fine")
+
+    async def execute(self, tool: str, params: Any) -> ToolResult:
+        return Done(data=tool)
+
+    def manifest(self) -> AgentManifest:
+        tools = tuple(tool(echo, name=name).spec for name in self.names)
+        return AgentManifest(id=self.id, name=self.id, tools=tools)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self.listener = listener
+
+    def available(self) -> bool:
+        return self.reachable
+
+
+async def _play(script: Any) -> None:
+    if isinstance(script, BaseException):
+        raise script
+    if script == "hang":
+        await asyncio.Event().wait()
+
+
+def names(door: Door) -> list[str]:
+    return sorted(tool.spec.name for tool in door.orchestrator.registry)
+
+
+@pytest.mark.req("ORC-US4.1", "ORC-FR-009", "ORC-SC-005", "ORC-FR-001")
+async def test_health_is_reported_and_a_silent_agent_is_not_waited_for() -> None:
+    door = Door(limits=Limits(health=0.05))
+    healthy, silent = Scripted("healthy"), Scripted("silent")
+    silent.on_health = "hang"
+    for agent in (healthy, silent):
+        door.orchestrator.register_agent(agent)
+    await door.orchestrator.lifecycle.start_all()
+    answers = [await door.orchestrator.lifecycle.health(name) for name in ("healthy", "silent")]
+    assert [(answer.healthy, answer.detail) for answer in answers] == [
+        (True, "fine"),
+        (False, "it did not answer within 0.05 s."),
+    ]
+    assert Limits().health == 1.0
+
+
+@pytest.mark.req("ORC-US4.2", "ORC-US4.3", "ORC-FR-009", "ORC-Q13", "ORC-Q27")
+async def test_a_stopped_agent_loses_its_tools_and_a_started_one_is_made_anew() -> None:
+    made: list[Scripted] = []
+
+    def factory() -> Scripted:
+        made.append(Scripted("notes"))
+        return made[-1]
+
+    door = Door()
+    door.orchestrator.register_agent_factory("notes", factory)
+    lifecycle = door.orchestrator.lifecycle
+    await lifecycle.start_all()
+    before = await door.call("notes_echo")
+    await lifecycle.stop("notes")
+    stopped = await door.call("notes_echo")
+    state = lifecycle.statuses()[0].state
+    await lifecycle.start("notes")
+    await lifecycle.start("notes")
+    after = await door.call("notes_echo")
+    assert (type(before), getattr(stopped, "code", None), state, type(after)) == (
+        Done,
+        "TOOL_NOT_FOUND",
+        LifecycleState.STOPPED,
+        Done,
+    )
+    assert ([agent.stopped for agent in made], lifecycle.statuses()[0].state) == ([True, False], "running")
+
+
+@pytest.mark.req("ORC-Q31", "ORC-Q09")
+async def test_agents_that_fail_to_start_are_skipped_and_shown() -> None:
+    door = Door(limits=Limits(start=0.05))
+    good, broken, hanging = Scripted("good"), Scripted("broken"), Scripted("hanging")
+    broken.on_start = AgentError("No such command: npx.", code=ErrorCode.AGENT_INIT_FAILED, fix="Install Node.")
+    hanging.on_start = "hang"
+    for agent in (broken, hanging, good):
+        door.orchestrator.register_agent(agent)
+    statuses = await door.orchestrator.lifecycle.start_all()
+    health = await door.orchestrator.lifecycle.health("broken")
+    assert [(s.id, s.state, s.problem) for s in statuses] == [
+        ("broken", LifecycleState.FAILED, "No such command: npx. Install Node."),
+        ("hanging", LifecycleState.FAILED, "'hanging' did not start within 0.05 s."),
+        ("good", LifecycleState.RUNNING, None),
+    ]
+    assert (names(door), health.healthy, broken.stopped) == (["good_echo"], False, True)
+    with pytest.raises(AgentError) as caught:
+        await door.orchestrator.lifecycle.start("broken")
+    assert caught.value.code == "AGENT_INIT_FAILED"
+    broken.on_start = None
+    await door.orchestrator.lifecycle.start("broken")
+    assert names(door) == ["broken_echo", "good_echo"]
+
+
+@pytest.mark.req("ORC-Q30", "ORC-Q09")
+async def test_shutdown_is_parallel_and_bounded_and_failures_do_not_block_it() -> None:
+    door = Door(limits=Limits(shutdown=0.2))
+    agents = [Scripted(f"a{number}") for number in range(6)]
+    for agent in agents[:3]:
+        agent.on_stop = "hang"
+    agents[3].on_stop = RuntimeError("will not")
+    for agent in agents:
+        door.orchestrator.register_agent(agent)
+    await door.orchestrator.lifecycle.start_all()
+    started = asyncio.get_running_loop().time()
+    await door.orchestrator.lifecycle.stop_all()
+    assert (all(agent.stopped for agent in agents), names(door)) == (True, [])
+    assert asyncio.get_running_loop().time() - started < 0.2 * 3
+    assert Limits().shutdown == 5.0
+
+
+async def test_stopping_an_agent_that_will_not_says_so_with_its_code() -> None:
+    door = Door()
+    agent = Scripted("rude")
+    agent.on_stop = RuntimeError("no")
+    door.orchestrator.register_agent(agent)
+    await door.orchestrator.lifecycle.start_all()
+    with pytest.raises(AgentError) as caught:
+        await door.orchestrator.lifecycle.stop("rude")
+    assert (caught.value.code, names(door)) == ("AGENT_SHUTDOWN_FAILED", [])
+
+
+async def test_an_agent_nobody_registered_is_not_found() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        await Door().orchestrator.lifecycle.health("nobody")
+    assert caught.value.code == "AGENT_NOT_FOUND"
+
+
+@pytest.mark.req("ORC-EDGE-03", "ORC-Q07")
+async def test_a_tool_name_that_is_taken_is_rejected_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    door = Door()
+    for agent in (Scripted("first", "echo"), Scripted("second", "echo", "own")):
+        door.orchestrator.register_agent(agent)
+    with caplog.at_level(logging.WARNING):
+        await door.orchestrator.lifecycle.start("first")
+        await door.orchestrator.lifecycle.start("second")
+    owner = door.orchestrator.registry.get("echo").agent_id
+    warned = [(record.message, getattr(record, "tool", None)) for record in caplog.records]
+    assert (owner, names(door), warned) == ("first", ["echo", "own"], [("tool_duplicate", "echo")])
+
+
+async def test_two_agents_of_one_name_are_refused() -> None:
+    door = Door()
+    door.orchestrator.register_agent(Scripted("twin"))
+    with pytest.raises(AgentError) as caught:
+        door.orchestrator.register_agent(Scripted("twin"))
+    door.orchestrator.register_agent_factory("other", lambda: Scripted("twin"))
+    statuses = await door.orchestrator.lifecycle.start_all()
+    assert caught.value.code == "AGENT_DUPLICATE"
+    assert sorted(s.state.value for s in statuses) == ["failed", "running"]
+
+
+async def test_an_agent_that_changes_is_read_again_and_one_that_is_away_says_so() -> None:
+    door = Door()
+    agent = Scripted("server", "one")
+    door.orchestrator.register_agent(agent)
+    await door.orchestrator.lifecycle.start_all()
+    assert agent.listener is not None
+    agent.names = ["one", "two"]
+    agent.listener()
+    grown = names(door)
+    agent.reachable = False
+    away = await door.call("one")
+    assert (grown, getattr(away, "code", None), door.orchestrator.lifecycle.statuses()[0].state) == (
+        ["one", "two"],
+        "AGENT_UNAVAILABLE",
+        LifecycleState.UNAVAILABLE,
+    )
+    await door.orchestrator.lifecycle.stop("server")
+    agent.listener()
+    assert names(door) == []
+
+
+@pytest.mark.req("ORC-SC-004", "ORC-Q33")
+async def test_twelve_agents_with_sixty_tools_all_answer() -> None:
+    door = Door()
+    for number in range(12):
+        await door.with_tools(
+            *(tool(echo, name=f"a{number}_t{index}") for index in range(5)), agent=f"agent{number}"
+        )
+    results = await asyncio.gather(*(door.call(name, text="x") for name in names(door)))
+    assert (len(results), {getattr(result, "data", None) for result in results}) == (60, {"x"})
+
+
+@pytest.mark.req("ORC-FR-015", "ORC-Q05")
+async def test_starts_stops_and_health_leave_structured_logs(caplog: pytest.LogCaptureFixture) -> None:
+    door = Door()
+    door.orchestrator.register_agent(Scripted("notes"))
+    with caplog.at_level(logging.INFO):
+        await door.orchestrator.lifecycle.start_all()
+        await door.orchestrator.lifecycle.health("notes")
+        await door.orchestrator.lifecycle.stop("notes")
+    assert [(record.message, getattr(record, "agent", None)) for record in caplog.records] == [
+        ("agent_started", "notes"),
+        ("agent_health", "notes"),
+        ("agent_stopped", "notes"),
+    ]
+
+
+async def test_tools_are_found_by_alias_namespace_category_and_agent() -> None:
+    door = Door()
+    door.orchestrator.register_agent(
+        LegacyToolAgent(
+            "mixed",
+            [
+                tool(echo, name="web_search", aliases=("search_web", "git__log"), category="web"),
+                tool(echo, name="git__log", category="code"),
+                tool(echo, name="git__diff", category="code"),
+            ],
+        )
+    )
+    await door.orchestrator.lifecycle.start_all()
+    registry = door.orchestrator.registry
+    assert (
+        registry.get("search_web").spec.name,
+        registry.get("git__log").spec.name,
+        [t.spec.name for t in registry.select(namespace="git")],
+        [t.spec.name for t in registry.select(category="web")],
+        len(registry.select(agent="mixed")),
+        len(registry),
+    ) == ("web_search", "git__log", ["git__log", "git__diff"], ["web_search"], 3, 3)
+
+
+async def test_a_tool_with_a_broken_schema_is_left_out_and_the_others_stay() -> None:
+    door = Door()
+    broken = tool(echo, name="broken", input_schema={"type": "nonsense"})
+    await door.with_tools(broken, tool(echo, name="fine"))
+    assert names(door) == ["fine"]
+
+
+async def test_an_asynchronous_factory_works_as_well() -> None:
+    async def factory() -> Scripted:
+        return Scripted("slowly")
+
+    door = Door()
+    door.orchestrator.register_agent_factory("slowly", factory)
+    await door.orchestrator.lifecycle.start_all()
+    await door.orchestrator.lifecycle.unregister("slowly")
+    assert door.orchestrator.lifecycle.statuses() == ()
+
+
+@pytest.mark.req("ORC-Q15")
+def test_there_are_three_states_at_least_and_room_for_more() -> None:
+    assert {"initialized", "running", "stopped"} < {state.value for state in LifecycleState}
+
+
+@pytest.mark.req("ORC-Q16", "ORC-Q18", "ORC-FR-001")
+def test_the_stable_surface_is_the_agent_and_its_result() -> None:
+    manifest = LegacyToolAgent("a", [tool(echo)], name="A", capabilities=("echo",)).manifest()
+    assert manifest == AgentManifest(
+        id="a",
+        name="A",
+        tools=(tool(echo).spec,),
+        capabilities=("echo",),
+        requires_approval=False,
+    )

@@ -15,7 +15,7 @@ from steward.bootstrap.rules import WatchedRules
 from steward.contract.tool import RiskLevel, ToolSpec
 from steward.orchestrator.lifecycle import Limits
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.orchestrator.ports import Notifier, Tracer
+from steward.orchestrator.ports import Notifier
 from steward.policy.approval import assess
 from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
 from steward.settings import Settings
@@ -24,8 +24,8 @@ from steward.storage.postgres import Database, Embedded, External, Place
 from steward.storage.proposals import PostgresProposalStore
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.log import configure_logging
-from steward.telemetry.masking import Masker
-from steward.telemetry.tracing import NoTracing, Tracing
+from steward.telemetry.masking import MASKER
+from steward.telemetry.tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Platform:
     orchestrator: Orchestrator
     rules: WatchedRules
     executions: ExecutionLogFile
-    tracer: Tracer
+    tracer: Tracing
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -46,12 +46,12 @@ class Platform:
 async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
     home.ensure(settings)
     async with AsyncExitStack() as stack:
-        masker = Masker(settings.secrets())
-        stack.callback(configure_logging(settings.logs_folder, masker=masker, debug=settings.debug).close)
+        MASKER.register(settings.secrets())
+        stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
         rules = WatchedRules(settings.policy_file)
-        executions = ExecutionLogFile(settings.logs_folder, masker=masker)
+        executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(executions.close)
-        tracer = _tracer(settings, masker)
+        tracer = _tracer(settings)
         stack.callback(tracer.shutdown)
         database = await stack.enter_async_context(Database(place(settings)))
         orchestrator = Orchestrator(
@@ -85,11 +85,12 @@ def place(settings: Settings) -> Place:
     return Embedded(settings.database_folder)
 
 
-def _tracer(settings: Settings, masker: Masker) -> Tracing | NoTracing:
-    endpoint = (settings.otlp_endpoint or "none").strip()
-    if endpoint.lower() == "none":
-        return NoTracing()
-    return Tracing(endpoint, service_name=settings.service_name, masker=masker, folder=settings.logs_folder)
+def _tracer(settings: Settings) -> Tracing:
+    """Spans are kept in the home in any case; an endpoint of 'none' only keeps them from leaving it."""
+    endpoint = settings.otlp_endpoint
+    if endpoint is None or endpoint.strip().lower() == "none":
+        endpoint = None
+    return Tracing(endpoint, settings.service_name, folder=settings.logs_folder)
 
 
 def _notifier(settings: Settings) -> Notifier | None:

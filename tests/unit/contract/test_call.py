@@ -48,7 +48,9 @@ def test_a_result_has_one_shape_on_every_wire() -> None:
 
 
 def test_an_error_becomes_a_failed_result_with_its_code_and_fix() -> None:
-    failed = Failed.from_error(StorageError("The disk is full.", code=ErrorCode.STORAGE_FULL, fix="Free space."))
+    failed = Failed.from_error(
+        StorageError("The disk is full.", code=ErrorCode.STORAGE_FULL, fix="Free space.")
+    )
     assert failed == Failed(error="The disk is full. Free space.", code="STORAGE_FULL", retryable=True)
 
 
@@ -59,7 +61,10 @@ def test_an_error_without_a_fix_says_just_what_happened() -> None:
 @pytest.mark.req("ORC-FR-017")
 def test_every_call_has_ids_of_its_own_and_no_confidence_unless_computed() -> None:
     one, other = (ToolCall(tool="a", arguments={}, caller=Caller(CallerKind.PERSON, "me")) for _ in range(2))
-    assert (len({one.call_id, other.call_id, one.correlation_id, other.correlation_id}), one.confidence) == (4, 0.0)
+    assert (len({one.call_id, other.call_id, one.correlation_id, other.correlation_id}), one.confidence) == (
+        4,
+        0.0,
+    )
 
 
 @pytest.mark.req("ORC-Q10")

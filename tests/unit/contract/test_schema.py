@@ -81,7 +81,9 @@ def test_a_value_that_is_not_json_is_a_problem_and_not_a_crash(value: Any) -> No
 
 
 def test_equal_schemas_share_one_validator() -> None:
-    assert compile_schema({"type": "object", "title": "A"}) is compile_schema({"title": "A", "type": "object"})
+    assert compile_schema({"type": "object", "title": "A"}) is compile_schema(
+        {"title": "A", "type": "object"}
+    )
 
 
 def test_a_boolean_schema_means_all_or_nothing() -> None:

@@ -52,7 +52,12 @@ async def test_approving_runs_exactly_the_proposed_call_and_keeps_a_receipt(door
     kept = await door.orchestrator.approvals.get(proposal_id)
     assert (isinstance(result, Done) and result.data, wiper.wiped) == ("wiped sda", ["sda"])
     assert isinstance(kept.state, Finished)
-    assert (kept.state.receipt.approver, kept.state.receipt.via, kept.state.receipt.digest, kept.state.result["data"]) == (
+    assert (
+        kept.state.receipt.approver,
+        kept.state.receipt.via,
+        kept.state.receipt.digest,
+        kept.state.result["data"],
+    ) == (
         "ana",
         "cli",
         argument_digest("wipe", {"disk": "sda"}),
@@ -113,7 +118,12 @@ async def test_edited_arguments_run_instead_and_both_stay_on_record(door: Door, 
     await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": "sdb"})
     kept = await door.orchestrator.approvals.get(proposal_id)
     assert isinstance(kept.state, Finished)
-    assert (wiper.wiped, dict(kept.arguments), dict(kept.state.receipt.arguments), kept.state.receipt.edited) == (
+    assert (
+        wiper.wiped,
+        dict(kept.arguments),
+        dict(kept.state.receipt.arguments),
+        kept.state.receipt.edited,
+    ) == (
         ["sdb"],
         {"disk": "sda"},
         {"disk": "sdb"},
@@ -122,7 +132,9 @@ async def test_edited_arguments_run_instead_and_both_stay_on_record(door: Door, 
     assert kept.digest != kept.state.receipt.digest
 
 
-async def test_edited_arguments_that_the_tool_forbids_leave_the_proposal_waiting(door: Door, wiper: Wiper) -> None:
+async def test_edited_arguments_that_the_tool_forbids_leave_the_proposal_waiting(
+    door: Door, wiper: Wiper
+) -> None:
     proposal_id = await waiting(door)
     with pytest.raises(InputError):
         await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": 7})
@@ -167,7 +179,10 @@ async def test_a_failing_approved_call_is_kept_as_failed_and_not_repeated(door: 
     await door.orchestrator.approvals.approve(pending.proposal_id, approver=PERSON, via="cli")
     kept = await door.orchestrator.approvals.get(pending.proposal_id)
     assert isinstance(kept.state, Finished)
-    assert (kept.state.result["status"], kept.state.result["error_code"]) == ("failed", "TOOL_EXECUTION_ERROR")
+    assert (kept.state.result["status"], kept.state.result["error_code"]) == (
+        "failed",
+        "TOOL_EXECUTION_ERROR",
+    )
 
 
 async def test_waiting_calls_are_listed_newest_first(door: Door) -> None:

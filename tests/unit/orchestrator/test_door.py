@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.door import MODEL, Door, tool
 
+from steward.contract.agent import AgentManifest
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, current_call, envelope
 from steward.contract.errors import ToolError
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints
@@ -64,7 +65,11 @@ async def test_a_slow_call_does_not_hold_up_another_whether_sync_or_async() -> N
     assert (isinstance(quick, Done), [task.done() for task in slow]) == (True, [False, False, False])
     release.set()
     released.set()
-    assert [getattr(result, "data", None) for result in await asyncio.gather(*slow)] == ["async", "sync", "async"]
+    assert [getattr(result, "data", None) for result in await asyncio.gather(*slow)] == [
+        "async",
+        "sync",
+        "async",
+    ]
 
 
 @pytest.mark.req("SKL-FR-005", "SKL-SC-004", "ORC-Q17")
@@ -159,7 +164,10 @@ async def test_a_tool_that_ignores_its_cancellation_is_abandoned_and_counted() -
     door = await Door(limits=Limits(grace=0.02)).with_tools(tool(stubborn, timeout=0.02))
     result = await door.call("stubborn")
     release.set()
-    assert (getattr(result, "code", None), door.orchestrator.metrics.abandoned) == ("TOOL_EXECUTION_TIMEOUT", 1)
+    assert (getattr(result, "code", None), door.orchestrator.metrics.abandoned) == (
+        "TOOL_EXECUTION_TIMEOUT",
+        1,
+    )
 
 
 async def test_a_timeout_of_a_read_only_tool_may_be_tried_again() -> None:
@@ -173,7 +181,9 @@ async def test_a_timeout_of_a_read_only_tool_may_be_tried_again() -> None:
 
 
 @pytest.mark.req("SKL-FR-014", "ORC-Q01")
-async def test_the_platforms_timeout_holds_for_tools_that_name_none_and_a_caller_can_only_shorten_it() -> None:
+async def test_the_platforms_timeout_holds_for_tools_that_name_none_and_a_caller_can_only_shorten_it() -> (
+    None
+):
     async def hang() -> None:
         await asyncio.Event().wait()
 
@@ -200,7 +210,10 @@ async def test_a_caller_that_gives_up_stops_the_tool_and_leaves_a_line() -> None
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (stopped.is_set(), [getattr(e.result, "code", None) for e in door.log.executions]) == (True, ["CANCELLED"])
+    assert (stopped.is_set(), [getattr(e.result, "code", None) for e in door.log.executions]) == (
+        True,
+        ["CANCELLED"],
+    )
 
 
 @pytest.mark.req("SKL-FR-013", "SKL-EDGE-08", "SKL-Q05")
@@ -254,7 +267,14 @@ async def test_every_call_leaves_one_line_with_its_input_whatever_became_of_it()
         await door.call("wipe"),
     ]
     assert [
-        (e.tool, dict(e.call.arguments), e.agent, e.result, e.risk, e.call.correlation_id == e.result.correlation_id)
+        (
+            e.tool,
+            dict(e.call.arguments),
+            e.agent,
+            e.result,
+            e.risk,
+            e.call.correlation_id == e.result.correlation_id,
+        )
         for e in door.log.executions
     ] == [
         ("add", {"a": 1, "b": 2}, "functions", results[0], RiskLevel.REVERSIBLE, True),
@@ -353,8 +373,6 @@ async def test_an_agent_that_answers_with_something_else_is_not_believed() -> No
             return {"success": True}
 
         def manifest(self) -> Any:
-            from steward.contract.agent import AgentManifest
-
             return AgentManifest(id="odd", name="odd", tools=(tool(add, name="odd").spec,))
 
         async def health(self) -> Any: ...

@@ -116,7 +116,9 @@ async def test_a_stopped_agent_loses_its_tools_and_a_started_one_is_made_anew() 
 async def test_agents_that_fail_to_start_are_skipped_and_shown() -> None:
     door = Door(limits=Limits(start=0.05))
     good, broken, hanging = Scripted("good"), Scripted("broken"), Scripted("hanging")
-    broken.on_start = AgentError("No such command: npx.", code=ErrorCode.AGENT_INIT_FAILED, fix="Install Node.")
+    broken.on_start = AgentError(
+        "No such command: npx.", code=ErrorCode.AGENT_INIT_FAILED, fix="Install Node."
+    )
     hanging.on_start = "hang"
     for agent in (broken, hanging, good):
         door.orchestrator.register_agent(agent)

@@ -8,7 +8,7 @@ from steward.contract.errors import UnavailableError
 from steward.surfaces.cli.client import Api, connect
 from steward.surfaces.cli.output import Exit, JsonFlag, run, say, show_json, show_table
 
-app = typer.Typer(help="See, start, stop and check agents.", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, help="See, start, stop and check agents.", no_args_is_help=True)
 
 AgentId = Annotated[str, typer.Argument(help="The agent's id; see 'steward agents list'.")]
 
@@ -17,6 +17,7 @@ AgentId = Annotated[str, typer.Argument(help="The agent's id; see 'steward agent
 def list_agents(as_json: JsonFlag = False) -> None:
     """List the agents with their states.
 
+    \b
     Example: steward agents list
     """
 
@@ -39,6 +40,7 @@ def list_agents(as_json: JsonFlag = False) -> None:
 def health(agent_id: AgentId, as_json: JsonFlag = False) -> None:
     """Ask an agent how it is.
 
+    \b
     Example: steward agents health core
     """
 
@@ -60,6 +62,7 @@ def health(agent_id: AgentId, as_json: JsonFlag = False) -> None:
 def start(agent_id: AgentId, as_json: JsonFlag = False) -> None:
     """Start an agent of the running Steward.
 
+    \b
     Example: steward agents start core
     """
     _change(agent_id, "start", as_json=as_json)
@@ -69,6 +72,7 @@ def start(agent_id: AgentId, as_json: JsonFlag = False) -> None:
 def stop(agent_id: AgentId, as_json: JsonFlag = False) -> None:
     """Stop an agent of the running Steward; its tools go until it is started again.
 
+    \b
     Example: steward agents stop core
     """
     _change(agent_id, "stop", as_json=as_json)

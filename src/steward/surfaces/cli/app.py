@@ -14,8 +14,8 @@ HELP = """Steward acts for you, and asks first.
 Every tool call passes one governed door: validated, rated, approved where it must be, run under a
 deadline, logged and traced.
 
-[bold]Try[/bold]
-
+\b
+Try:
   steward tools list
   steward tools call save_fact --arg text="The spare key is at Ana's."
   steward proposals
@@ -26,7 +26,7 @@ app = typer.Typer(
     name="steward",
     help=HELP,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # plain help: rich would cost half of the start-up time
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from steward.contract.errors import ErrorCode, StewardError, UnavailableError
+from steward.contract.errors import ErrorCode, InputError, StewardError, UnavailableError
 
 if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --help
     import httpx
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --h
     from steward.settings import Settings
 
 LOCAL_ADDRESS = "http://localhost"
+CALLERS_MISTAKES = (400, 404, 405, 413, 415, 422)
 
 
 class Api:
@@ -68,7 +69,8 @@ def problem(status: int, content: bytes) -> StewardError:
     if not isinstance(said, dict):
         said = {}
     told: dict[str, Any] = said  # pyright: ignore[reportUnknownVariableType]
-    return StewardError(
+    kind = InputError if status in CALLERS_MISTAKES else StewardError
+    return kind(
         str(told.get("detail") or told.get("title") or f"Steward answered {status}."),
         code=str(told.get("code") or ErrorCode.INTERNAL),
         fix=told.get("fix"),

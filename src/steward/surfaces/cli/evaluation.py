@@ -22,6 +22,7 @@ def evaluate(
 ) -> None:
     """Measure Steward on a data set and print the numbers.
 
+    \b
     Example: steward eval risk --data tools.jsonl --json
     """
     # One module a suite, imported when asked for: some load models.

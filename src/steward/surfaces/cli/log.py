@@ -20,6 +20,7 @@ def log(
 ) -> None:
     """Show the execution log, newest first.
 
+    \b
     Example: steward log --status failed --since 24h
     """
 

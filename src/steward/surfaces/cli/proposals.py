@@ -21,6 +21,7 @@ def proposals(
 ) -> None:
     """List the calls that wait for your yes.
 
+    \b
     Example: steward proposals --export receipts.json
     """
 
@@ -57,6 +58,7 @@ def approve(
 ) -> None:
     """Run exactly the proposed call, once.
 
+    \b
     Example: steward approve 3f2a9c4d1b7e
     """
 
@@ -79,6 +81,7 @@ def reject(
 ) -> None:
     """Turn a proposed call down; nothing runs.
 
+    \b
     Example: steward reject 3f2a9c4d1b7e --why "wrong file"
     """
 

@@ -10,7 +10,7 @@ from steward.surfaces.cli.client import Api, connect
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table
 
-app = typer.Typer(help="See and call tools.", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, help="See and call tools.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -21,6 +21,7 @@ def list_tools(
 ) -> None:
     """List every tool with its risk.
 
+    \b
     Example: steward tools list --category tasks
     """
 
@@ -51,6 +52,7 @@ def call_tool(
 ) -> None:
     """Call a tool through the door. Ends with 3 when the call waits for a person's yes.
 
+    \b
     Example: steward tools call save_fact --arg text="The spare key is at Ana's."
     """
 
@@ -110,7 +112,7 @@ def parse_pair(pair: str, schema: dict[str, Any]) -> tuple[str, Any]:
     if not separator or not key:
         raise InputError(f"'{pair}' is not key=value.", fix='Example: --arg text="buy milk".')
     wanted = schema.get("properties", {}).get(key, {}).get("type")
-    types: list[Any] = wanted if isinstance(wanted, list) else [wanted]
+    types = set[str](wanted if isinstance(wanted, list) else [wanted])  # pyright: ignore[reportUnknownArgumentType]
     if "string" in types and not (text == "null" and "null" in types):
         return key, text
     try:

@@ -16,6 +16,7 @@ PortOption = Annotated[int, typer.Option(help="Port to serve on.", min=0, max=65
 def init(as_json: JsonFlag = False) -> None:
     """Make the workspace folder with its files; what is there stays as it is.
 
+    \b
     Example: STEWARD_HOME=~/work/steward steward init
     """
 
@@ -38,6 +39,7 @@ def init(as_json: JsonFlag = False) -> None:
 def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag = False) -> None:
     """Check database, model, policy, port, keys and tracing, and say how to fix each.
 
+    \b
     Example: steward doctor
     """
 
@@ -72,6 +74,7 @@ def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag =
 def up(host: HostOption = HOST, port: PortOption = PORT) -> None:
     """Start Steward: HTTP API, gateway and page on one address.
 
+    \b
     Example: steward up --port 8700
     """
 

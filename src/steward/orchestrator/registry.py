@@ -26,14 +26,18 @@ class RegisteredTool:
     agent_requires_approval: bool
     input: CompiledSchema
     output: CompiledSchema | None
+    changing: ChangingAgent | None = field(compare=False)  # the agent, where it can come and go
     turn: asyncio.Lock | None = field(
         compare=False
     )  # one call at a time, for tools that cannot run in parallel
 
     @property
     def available(self) -> bool:
-        reachable = self.agent.available() if isinstance(self.agent, ChangingAgent) else True
-        return reachable and self.spec.blocked is None
+        return self.reachable and self.spec.blocked is None
+
+    @property
+    def reachable(self) -> bool:
+        return self.changing is None or self.changing.available()
 
 
 def namespace_of(tool_name: str) -> str | None:
@@ -149,5 +153,7 @@ def _entry(
         agent_requires_approval=manifest.requires_approval,
         input=compile_schema(spec.input_schema),
         output=None if spec.output_schema is None else compile_schema(spec.output_schema),
+        # Asked once: looking a protocol up costs more than the rest of the way through the door.
+        changing=agent if isinstance(agent, ChangingAgent) else None,
         turn=turn,
     )

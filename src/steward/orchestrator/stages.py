@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-from steward.contract.agent import ChangingAgent
 from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
 from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.tool import Effect, RiskLevel
@@ -109,7 +108,7 @@ class Resolve:
         passage.tool = tool
         if tool.spec.blocked is not None:
             return Failed(error=tool.spec.blocked, code=ErrorCode.TOOL_QUARANTINED)
-        if isinstance(tool.agent, ChangingAgent) and not tool.agent.available():
+        if not tool.reachable:
             return Failed(
                 error=f"'{tool.spec.name}' is unavailable: '{tool.agent_id}' cannot be reached now. "
                 f"It is being reconnected; 'steward agents health {tool.agent_id}' says why.",

@@ -1,11 +1,16 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import settings
 from tests.postgres import TestServer, running_server
 
 from steward.storage.postgres import Database, External
 
 pytest_plugins = ["tests.fixtures_telemetry"]
+
+# No test is timed: a busy machine makes an example slow, not wrong.
+settings.register_profile("steward", deadline=None)
+settings.load_profile("steward")
 
 
 @pytest.fixture(scope="session")

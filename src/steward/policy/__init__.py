@@ -6,17 +6,21 @@ counts as irreversible.
 
 from steward.contract.tool import RiskLevel
 from steward.policy.approval import Assessment, assess, needs_person
+from steward.policy.estimate import Estimate, Kind, estimate
 from steward.policy.risk import categorize_action_risk, requires_approval
 from steward.policy.rules import Rule, Rules, parse_rules
 from steward.policy.sensitive import find_sensitive
 
 __all__ = [
     "Assessment",
+    "Estimate",
+    "Kind",
     "RiskLevel",
     "Rule",
     "Rules",
     "assess",
     "categorize_action_risk",
+    "estimate",
     "find_sensitive",
     "needs_person",
     "parse_rules",

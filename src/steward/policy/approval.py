@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.policy.estimate import Kind, estimate
 from steward.policy.risk import rate_by_name, requires_approval
 from steward.policy.rules import DoubtError, Rules, floor
 from steward.policy.sensitive import Resolve, find_sensitive
 
 TRUSTED_BUILTINS = frozenset({"log_to_obsidian"})
 """Built-in tools that write outside the store to a place which the workspace configured for them."""
+
+SURE_TO_RAISE = 0.99
+"""How sure the estimate must be to contradict a trusted server that calls its tool read-only."""
 
 _IRREVERSIBLE = RiskLevel.IRREVERSIBLE
 
@@ -78,14 +82,24 @@ def _rate(
     elif spec.risk is not None:
         level, reason = spec.risk, f"Its configuration rates '{spec.name}' {spec.risk}."
     elif spec.hints_trusted:
-        level, reason = _rate_hints(spec.hints), f"Its trusted server describes '{spec.name}' so."
+        level, reason = _rate_hints(spec)
     else:
         return _IRREVERSIBLE, f"Nobody has rated '{spec.name}'."
     return level.at_least(floor(spec.name)), reason
 
 
-def _rate_hints(hints: ToolHints) -> RiskLevel:
-    """A tool's own annotations, read with the protocol's defaults: silent means it may destroy."""
+def _rate_hints(spec: ToolSpec) -> tuple[RiskLevel, str]:
+    """A tool's own annotations, unless the rest of its definition speaks against them."""
+    claimed = _claimed(spec.hints)
+    if claimed is RiskLevel.REVERSIBLE:
+        guess = estimate(spec)
+        if guess.kind is Kind.DESTRUCTIVE and guess.probability >= SURE_TO_RAISE:
+            return guess.rating, f"'{spec.name}' says that it only reads, but {guess.reasons[0]}."
+    return claimed, f"Its trusted server describes '{spec.name}' so."
+
+
+def _claimed(hints: ToolHints) -> RiskLevel:
+    """Annotations with the protocol's defaults: silent means it may destroy."""
     if hints.destructive:
         return _IRREVERSIBLE
     if hints.read_only:

@@ -183,29 +183,35 @@ COMMANDS = [
 
 
 @pytest.mark.req("RES-EDGE-04")
-@pytest.mark.parametrize("key", ["path", "file_path", "fileName", "source", "query", "anything"])
 @pytest.mark.parametrize("path", SENSITIVE)
-def test_sensitive_material_is_found_under_any_key(path: str, key: str) -> None:
-    assert find_sensitive({key: path})
+def test_sensitive_material_is_found_under_any_key(path: str) -> None:
+    found = {
+        key: bool(find_sensitive({key: path}))
+        for key in ["path", "file_path", "fileName", "source", "query", "anything"]
+    }
+    assert set(found.values()) == {True}
 
 
 @pytest.mark.req("RES-EDGE-04")
-@pytest.mark.parametrize("key", ["path", "url", "query", "anything"])
 @pytest.mark.parametrize("path", ORDINARY)
-def test_ordinary_paths_and_addresses_are_left_alone(path: str, key: str) -> None:
-    assert find_sensitive({key: path}) == ()
+def test_ordinary_paths_and_addresses_are_left_alone(path: str) -> None:
+    found = {key: bool(find_sensitive({key: path})) for key in ["path", "url", "query", "anything"]}
+    assert set(found.values()) == {False}
 
 
-@pytest.mark.parametrize("key", ["query", "text", "title", "content", "task_description", "searchQuery"])
 @pytest.mark.parametrize("text", PROSE)
-def test_talking_about_secrets_is_not_reading_them(text: str, key: str) -> None:
-    assert find_sensitive({key: text}) == ()
+def test_talking_about_secrets_is_not_reading_them(text: str) -> None:
+    found = {
+        key: bool(find_sensitive({key: text}))
+        for key in ["query", "text", "title", "content", "task_description", "searchQuery"]
+    }
+    assert set(found.values()) == {False}
 
 
-@pytest.mark.parametrize("key", ["command", "args", "script", "anything"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_that_touches_secrets_is_found(command: str, key: str) -> None:
-    assert find_sensitive({key: command})
+def test_a_command_that_touches_secrets_is_found(command: str) -> None:
+    found = {key: bool(find_sensitive({key: command})) for key in ["command", "args", "script", "anything"]}
+    assert set(found.values()) == {True}
 
 
 @pytest.mark.parametrize(

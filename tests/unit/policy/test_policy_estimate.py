@@ -1,0 +1,180 @@
+"""The guess at what an unrated tool does."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steward.contract.tool import Origin, ToolHints, ToolSpec
+from steward.policy import Kind, RiskLevel, Rules, assess, estimate
+from steward.policy.estimate import estimate_tool
+
+
+def kind(name: str, description: str = "", **properties: Any) -> Kind:
+    return estimate_tool(name, description, {"type": "object", "properties": properties}).kind
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "get_user",
+        "listIssues",
+        "search-nodes",
+        "issue_read",
+        "server__list_things",
+        "HTTPGetPage",
+        "get_delete_status",
+    ],
+)
+def test_a_reading_name_alone_is_read_only(name: str) -> None:
+    assert kind(name) is Kind.READ_ONLY
+
+
+@pytest.mark.parametrize(
+    "name", ["create_user", "addComment", "post-message", "get_or_create_note", "check_in"]
+)
+def test_a_name_that_adds_is_a_write(name: str) -> None:
+    assert kind(name) is Kind.WRITE
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "delete_user",
+        "issue_write",
+        "list_remove_item",
+        "list_add_or_delete",
+        "runCommand",
+        "search_and_replace",
+        "foo",
+        "",
+    ],
+)
+def test_a_name_that_changes_or_says_nothing_is_destructive(name: str) -> None:
+    assert kind(name) is Kind.DESTRUCTIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "expected"),
+    [
+        ("db-stats", "Returns statistics about a database.", Kind.READ_ONLY),
+        ("fleet_page", "Visualizes the fleet.", Kind.DESTRUCTIVE),
+        ("troubleshoot", "Diagnose what is wrong with a machine.", Kind.DESTRUCTIVE),
+        ("pods_log", "Get the logs of a pod.", Kind.READ_ONLY),
+        ("deploy_status", "Check the status of a deployment.", Kind.READ_ONLY),
+        ("tabs", "List, create, close or select a tab.", Kind.DESTRUCTIVE),
+        ("scale", "Get or update the scale of a resource.", Kind.DESTRUCTIVE),
+        ("get_thing", "This tool will finalize the thing.", Kind.WRITE),
+        ("lookup_rows", "Executes a search against the index.", Kind.READ_ONLY),
+        ("get_rows", "Get rows. Executes a search. Returns a page of them.", Kind.READ_ONLY),
+        ("resolve_thread", "Resolve a review thread.", Kind.WRITE),
+        ("verify_value", "Verify the value.", Kind.DESTRUCTIVE),
+        ("read_mail", "START HERE: read the mail. Deletes what it has read.", Kind.DESTRUCTIVE),
+        ("mail", "Read the mail. Permanently removes what it has read.", Kind.DESTRUCTIVE),
+        ("find_slow", "Searches logs, waits for the analysis to complete and returns it.", Kind.DESTRUCTIVE),
+        ("monitor_start", "", Kind.WRITE),
+        (
+            "things",
+            "An example of an interface with one or two or three or four or five or six values.",
+            Kind.DESTRUCTIVE,
+        ),
+        ("issue", "Get the issue and comment threads.", Kind.READ_ONLY),
+        ("pages", "Tool for getting pages.", Kind.READ_ONLY),
+        ("pages", "Tool for copying pages.", Kind.WRITE),
+        ("get_it", "Get it. Does not delete anything.", Kind.READ_ONLY),
+    ],
+)
+def test_the_description_is_read_with_the_name(name: str, description: str, expected: Kind) -> None:
+    assert kind(name, description) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "expected"),
+    [
+        ("query", "Run a SQL query.", Kind.DESTRUCTIVE),
+        ("query_snowflake", "Query Snowflake.", Kind.DESTRUCTIVE),
+        ("query", "Run a read-only SQL query.", Kind.READ_ONLY),
+        ("explain_query", "Explain a SQL statement.", Kind.READ_ONLY),
+        ("query_metrics", "Query metrics.", Kind.READ_ONLY),
+    ],
+)
+def test_a_query_language_that_can_write_counts_as_writing(
+    name: str, description: str, expected: Kind
+) -> None:
+    assert kind(name, description) is expected
+
+
+def test_the_schema_shows_what_a_tool_can_do() -> None:
+    assert kind("issues", "Get issues.", action={"enum": ["list", "get"]}) is Kind.READ_ONLY
+    assert kind("issues", "Get issues.", action={"enum": ["list", "delete"]}) is Kind.DESTRUCTIVE
+    assert kind("issues", "Get issues.", action={"enum": ["x"]}) is Kind.READ_ONLY
+    assert kind("issues", "Get issues.", action={"type": "string"}) is Kind.READ_ONLY
+    assert kind("issues", "Get issues.", mode="oddly written") is Kind.READ_ONLY
+    assert kind("get_page", "Get a page.", script={}, force={}, newName={}, content={}) is Kind.DESTRUCTIVE
+    assert kind("get_page", "Get a page.", outputPath={"type": "string"}) is Kind.DESTRUCTIVE
+    assert estimate_tool("get_page", "", {"properties": ["odd"]}).kind is Kind.READ_ONLY
+
+
+def test_actions_in_the_description_count() -> None:
+    assert kind("issues", "Get issues. Use action 'delete' to remove one.") is Kind.DESTRUCTIVE
+
+
+def test_hints_are_believed_only_against_the_tool_itself() -> None:
+    claims = {"harmless": ToolHints(read_only=True), "changing": ToolHints(read_only=False)}
+    assert estimate_tool("delete_all", "", hints=claims["harmless"]).kind is Kind.DESTRUCTIVE
+    assert estimate_tool("get_all", "", hints=claims["changing"]).kind is Kind.DESTRUCTIVE
+    assert estimate_tool("get_all", "", hints=ToolHints(destructive=True)).kind is Kind.DESTRUCTIVE
+
+
+def test_a_guess_explains_itself_and_proposes_a_rating() -> None:
+    guess = estimate(ToolSpec(name="delete_note", description="Delete a note."))
+    assert (guess.kind, guess.rating) == (Kind.DESTRUCTIVE, RiskLevel.IRREVERSIBLE)
+    assert guess.reasons[0] == "its name says 'delete'"
+    assert estimate(ToolSpec(name="get_note", description="Get a note.")).rating is RiskLevel.REVERSIBLE
+    assert (
+        estimate(ToolSpec(name="add_note", description="Add a note.")).rating
+        is RiskLevel.REVERSIBLE_WITH_DELAY
+    )
+
+
+def test_the_same_definition_is_judged_once() -> None:
+    one, same = (ToolSpec(name="get_note", description="Get one.") for _ in range(2))
+    assert estimate(one) is estimate(same)
+    assert estimate(one) is not estimate(ToolSpec(name="get_note", description="Get another."))
+
+
+def hinted(name: str, description: str) -> RiskLevel:
+    hints = ToolHints(read_only=True)
+    spec = ToolSpec(name=name, description=description, origin=Origin.SERVER, hints=hints, hints_trusted=True)
+    return assess(spec, {}, Rules()).level
+
+
+def test_a_trusted_server_is_contradicted_when_its_tool_plainly_destroys() -> None:
+    assert hinted("notes__get", "Get a note.") is RiskLevel.REVERSIBLE
+    assert hinted("notes__annotate", "Adds a note.") is RiskLevel.REVERSIBLE
+    assert hinted("notes__delete", "Delete a note.") is RiskLevel.IRREVERSIBLE
+
+
+texts = st.text(max_size=80)
+
+
+@given(texts, texts, st.none() | st.booleans(), st.none() | st.booleans())
+def test_a_guess_never_lowers_what_a_call_is_rated(
+    name: str, description: str, read_only: bool | None, destructive: bool | None
+) -> None:
+    """Whatever a tool says of itself, an unrated tool stays irreversible until somebody rates it."""
+    safe = "".join(letter for letter in name if letter.isascii() and letter.isalnum())[:60] or "x"
+    spec = ToolSpec(
+        name=safe,
+        description=description,
+        origin=Origin.SERVER,
+        hints=ToolHints(read_only=read_only, destructive=destructive),
+    )
+    assert assess(spec, {}, Rules()).level is RiskLevel.IRREVERSIBLE
+
+
+@given(texts, texts, st.dictionaries(texts, st.none() | texts | st.dictionaries(texts, st.lists(texts))))
+def test_any_definition_can_be_judged(name: str, description: str, properties: dict[str, Any]) -> None:
+    guess = estimate_tool(name, description, {"properties": properties})
+    assert 0.5 <= guess.probability <= 1

@@ -86,12 +86,15 @@ class Postmaster:
                 return False
         return True
 
-    def is_postgres(self) -> bool:
-        try:
-            process = psutil.Process(self.pid)
-            return process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
+
+def _pid_of_postgres(lock_file: Path) -> int | None:
+    """The live PostgreSQL process that wrote this lock file; the number may be a stranger's by now."""
+    try:
+        process = psutil.Process(int(lock_file.read_text(encoding="utf-8").split("\n", 1)[0]))
+        alive = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+        return process.pid if alive else None
+    except (FileNotFoundError, ValueError, psutil.Error):
+        return None
 
 
 class EmbeddedServer:
@@ -173,7 +176,7 @@ class EmbeddedServer:
             self._initialise()
         self._check_version()
         self._trim_log()
-        self._drop_stale_pid_file()
+        self._drop_stale_locks()
         deadline = time.monotonic() + START_DEADLINE
         while not self._try_start(deadline):
             time.sleep(0.1)
@@ -194,7 +197,7 @@ class EmbeddedServer:
             return True
         said = log.read_text(encoding="utf-8", errors="replace")[before:] if log.exists() else ""
         # A killed server's children need a moment to notice; until then its memory and pid file are taken.
-        fading = "pre-existing shared memory block" in said or 'lock file "postmaster.pid"' in said
+        fading = "pre-existing shared memory block" in said or "lock file" in said
         if fading and time.monotonic() < deadline:
             return False
         raise self._start_failed(said)
@@ -243,11 +246,11 @@ class EmbeddedServer:
                 retryable=False,
             )
 
-    def _drop_stale_pid_file(self) -> None:
-        """A pid that now belongs to another program would stop PostgreSQL from starting."""
-        postmaster = Postmaster.read(self._data)
-        if postmaster is not None and not postmaster.is_postgres():
-            (self._data / "postmaster.pid").unlink(missing_ok=True)
+    def _drop_stale_locks(self) -> None:
+        """Lock files whose pid now belongs to another program would stop PostgreSQL from starting."""
+        for lock in (self._data / "postmaster.pid", _socket_folder(self._data) / ".s.PGSQL.5432.lock"):
+            if _pid_of_postgres(lock) is None:
+                lock.unlink(missing_ok=True)
 
     def _trim_log(self) -> None:
         log = self._data / "server.log"
@@ -255,8 +258,7 @@ class EmbeddedServer:
             os.truncate(log, 0)
 
     def _stop(self) -> None:
-        postmaster = Postmaster.read(self._data)
-        if postmaster is None or not postmaster.is_postgres():
+        if _pid_of_postgres(self._data / "postmaster.pid") is None:
             return
         arguments = ["stop", "-w", "-t", str(int(STOP_DEADLINE)), "-D", "data", "-m"]
         if self._run("pg_ctl", *arguments, "fast") != 0:

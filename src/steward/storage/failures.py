@@ -7,6 +7,7 @@ import errno
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 
 import asyncpg
 
@@ -20,6 +21,7 @@ LOST_CONNECTION = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.InternalClientError,  # the server's goodbye arrived between two calls
     OSError,
 )
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -84,6 +86,7 @@ _TOLD: tuple[tuple[type[BaseException], _Told], ...] = (
     ),
 )
 _UNSTORABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
+_QUOTES_VALUES = (asyncpg.DataError, asyncpg.InterfaceError)  # what was sent must not end up in a log
 _COLLISION = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
 
@@ -123,12 +126,20 @@ def _closed(error: BaseException) -> bool:
     return isinstance(error, asyncpg.InterfaceError) and ("clos" in str(error) or "released" in str(error))
 
 
-@contextmanager
-def explained() -> Generator[None]:
-    try:
-        yield
-    except FOREIGN as error:
-        raise explain(error) from error
+class _Explained:
+    """`with explained:` around every call of the driver. No generator: it is on the way of each call."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, FOREIGN):
+            raise explain(error) from (None if isinstance(error, _QUOTES_VALUES) else error)
+
+
+explained = _Explained()
 
 
 def explain_connecting(error: BaseException, place: str) -> StewardError:

@@ -27,7 +27,7 @@ import asyncpg
 from steward.contract.errors import ConfigError, ErrorCode, StorageError
 from steward.storage import codecs
 from steward.storage.codecs import Connection
-from steward.storage.failures import FOREIGN, LOST_CONNECTION, explain, explain_connecting, explained
+from steward.storage.failures import FOREIGN, LOST_CONNECTION, explain_connecting, explained
 from steward.storage.migrate import migrate
 from steward.storage.presence import Presence
 
@@ -63,13 +63,17 @@ class External:
 
     url: str = field(repr=False)
 
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("postgresql://", "postgres://")):
+            raise _not_an_address()
+
     def describe(self) -> str:
         """Where it is, without user, password or options."""
         try:
             parts = urlsplit(self.url)
             return f"{parts.hostname or 'the local socket'}:{parts.port or 5432}{parts.path}"
-        except ValueError:
-            return "an address that cannot be read"
+        except ValueError:  # several hosts, or a mistake
+            return "the hosts of DATABASE_URL"
 
 
 Place = Embedded | External
@@ -88,45 +92,33 @@ class Session:
         return self._source
 
     async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
-        try:
+        with explained:
             return await self._target.fetch(query, *args)
-        except FOREIGN as error:
-            raise explain(error) from error
 
     async def fetchrow(self, query: str, *args: object) -> asyncpg.Record | None:
-        try:
+        with explained:
             return await self._target.fetchrow(query, *args)
-        except FOREIGN as error:
-            raise explain(error) from error
 
     async def fetchval(self, query: str, *args: object) -> Any:
-        try:
+        with explained:
             return await self._target.fetchval(query, *args)
-        except FOREIGN as error:
-            raise explain(error) from error
 
     async def execute(self, query: str, *args: object) -> str:
         """Answers with PostgreSQL's own word for what was done, e.g. 'UPDATE 1'."""
-        try:
+        with explained:
             return await self._target.execute(query, *args)
-        except FOREIGN as error:
-            raise explain(error) from error
 
     async def executemany(self, query: str, rows: Iterable[Sequence[object]]) -> None:
         """All rows or none."""
-        try:
+        with explained:
             await self._target.executemany(query, rows)
-        except FOREIGN as error:
-            raise explain(error) from error
 
     async def copy_records(
         self, table: str, *, columns: Sequence[str], records: Iterable[Sequence[object]]
     ) -> None:
         """Binary COPY: the fast way in for many rows. All rows or none."""
-        try:
+        with explained:
             await self._target.copy_records_to_table(table, columns=columns, records=records)
-        except FOREIGN as error:
-            raise explain(error) from error
 
 
 class Database(Session):
@@ -170,11 +162,11 @@ class Database(Session):
         pool = self._pool
         if pool is None:
             raise StorageError("The database is not open.")
-        with explained():
+        with explained:
             connection = await pool.acquire()
         try:
             transaction = connection.transaction()
-            with explained():
+            with explained:
                 await transaction.start()
             try:
                 yield Session(connection)
@@ -182,15 +174,15 @@ class Database(Session):
                 with suppress(*FOREIGN):  # a connection that is gone has rolled back already
                     await transaction.rollback()
                 raise
-            with explained():
+            with explained:
                 await transaction.commit()
         finally:
-            with explained():
+            with explained:
                 await pool.release(connection)
 
     async def instance(self) -> int:
         """The key by which others see in `pg_locks` that this program lives. Held from here on."""
-        with explained():
+        with explained:
             return await self._presence.hold()
 
     async def _open(self) -> None:
@@ -213,15 +205,12 @@ class Database(Session):
     async def _prepare(self) -> None:
         try:
             connection = await self._connect()
-        except (asyncpg.ClientConfigurationError, ValueError) as error:
-            raise ConfigError(
-                "DATABASE_URL is not an address of a PostgreSQL database.",
-                fix="Write it like postgresql://user:password@host:5432/name",
-            ) from error
+        except (asyncpg.ClientConfigurationError, ValueError):
+            raise _not_an_address() from None  # the driver repeats what it could not read
         except FOREIGN as error:
             raise explain_connecting(error, self._place.describe()) from error
         try:
-            with explained():
+            with explained:
                 await _check_server(connection)
                 await migrate(connection)
                 self._vector_schema = await connection.fetchval(_VECTOR_SCHEMA)
@@ -258,6 +247,13 @@ class Database(Session):
         self._presence.drop()
         if self._server is not None:
             await _finish(asyncio.to_thread(self._server.leave))
+
+
+def _not_an_address() -> ConfigError:
+    return ConfigError(
+        "DATABASE_URL is not the address of a PostgreSQL database.",
+        fix="Write it like postgresql://user:password@host:5432/name",
+    )
 
 
 async def _keep(_connection: Connection) -> None:

@@ -1,0 +1,272 @@
+"""Any PostgreSQL through DATABASE_URL: what can be wrong with it, and what goes in and out."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import numpy as np
+import pytest
+from tests.postgres import FAST, TestServer
+from tests.waiting import until
+
+from steward.contract.errors import ConfigError, ConflictError, InputError, StewardError, StorageError
+from steward.storage.embedded import EmbeddedServer
+from steward.storage.postgres import Database, External
+
+SECRET = "hunter2"
+
+
+async def refusal(url: str) -> StewardError:
+    """What opening it says; never the password, not even in what a developer prints."""
+    with pytest.raises(StewardError) as refused:
+        await Database(External(url)).__aenter__()
+    assert SECRET not in f"{refused.value.explain()} {refused.value.details}"
+    assert refused.value.fix
+    return refused.value
+
+
+@pytest.fixture
+def free_port() -> Iterator[int]:
+    """A port that is taken, and where nobody answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+async def test_a_host_where_nobody_answers_is_named(free_port: int) -> None:
+    error = await refusal(f"postgresql://ana:{SECRET}@127.0.0.1:{free_port}/steward?password={SECRET}")
+    assert (error.code, error.retryable) == ("STORAGE_UNAVAILABLE", True)
+    assert f"127.0.0.1:{free_port}/steward" in error.message
+
+
+async def test_a_host_that_does_not_exist_is_named() -> None:
+    error = await refusal(f"postgresql://ana:{SECRET}@nowhere.invalid/steward")
+    assert (error.code, "nowhere.invalid:5432" in error.message) == ("STORAGE_UNAVAILABLE", True)
+
+
+@pytest.mark.parametrize(
+    "url", [f"mysql://ana:{SECRET}@host/x", SECRET, f"postgresql://ana:{SECRET}@host:port/x", ""]
+)
+async def test_an_address_of_something_else_is_a_configuration_error(url: str) -> None:
+    error = await refusal(url)
+    assert (type(error), error.code) == (ConfigError, "CONFIG_INVALID")
+
+
+async def test_a_database_that_does_not_exist_is_explained(postgres: TestServer) -> None:
+    error = await refusal(postgres.url("nobody_made_this"))
+    assert (error.code, error.retryable) == ("STORAGE_UNAVAILABLE", False)
+    assert "createdb" in error.fix
+
+
+async def test_a_user_that_does_not_exist_is_explained(postgres: TestServer) -> None:
+    error = await refusal(postgres.server.url.replace("postgres@", f"stranger:{SECRET}@"))
+    assert (error.code, error.retryable) == ("STORAGE_UNAVAILABLE", False)
+
+
+async def test_a_wrong_password_is_explained(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path / "database", settings=FAST)
+    await asyncio.to_thread(server.join)
+    try:
+        admin = await asyncpg.connect(server.url)
+        await admin.execute("CREATE ROLE guest LOGIN PASSWORD 'right'")
+        rules = tmp_path / "database" / "data" / "pg_hba.conf"
+        rules.write_text(f"local all guest scram-sha-256\n{rules.read_text()}")
+        before = await admin.fetchval("SELECT pg_conf_load_time()")
+        await admin.execute("SELECT pg_reload_conf()")
+        await until(lambda: admin.fetchval("SELECT pg_conf_load_time() > $1", before))
+        await admin.close()
+        error = await refusal(server.url.replace("postgres@", f"guest:{SECRET}@"))
+        assert (error.code, error.retryable) == ("STORAGE_UNAVAILABLE", False)
+        assert "password" in error.fix
+    finally:
+        await asyncio.to_thread(server.leave)
+
+
+async def test_a_server_without_pgvector_is_explained(postgres: TestServer) -> None:
+    async with postgres.database_url(template="template0") as url:
+        admin = await asyncpg.connect(url)
+        name = await admin.fetchval("SELECT current_database()")
+        await admin.execute(f"ALTER DATABASE \"{name}\" SET extension_control_path = '/nowhere'")
+        await admin.close()
+        error = await refusal(url)
+        assert (error.code, error.retryable, "pgvector" in error.message) == ("STORAGE_FAILED", False, True)
+
+
+async def test_a_server_that_is_too_old_is_explained(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.storage.postgres.OLDEST_SERVER", 99)
+    error = await refusal(database_url)
+    assert (error.code, error.retryable, "needs 99" in error.message) == ("STORAGE_FAILED", False, True)
+
+
+async def test_a_user_who_may_not_create_tables_is_explained(postgres: TestServer) -> None:
+    async with postgres.database_url(template="template0") as url:
+        admin = await asyncpg.connect(url)
+        await admin.execute("CREATE EXTENSION vector; CREATE ROLE reader LOGIN")
+        try:
+            error = await refusal(url.replace("postgres@", "reader@"))
+        finally:
+            await admin.execute("DROP ROLE reader")
+            await admin.close()
+    assert (error.code, error.retryable) == ("STORAGE_FAILED", False)
+
+
+async def test_pgvector_may_live_in_a_schema_of_its_own(postgres: TestServer) -> None:
+    async with postgres.database_url(template="template0") as url:
+        admin = await asyncpg.connect(url)
+        name = await admin.fetchval("SELECT current_database()")
+        await admin.execute("CREATE SCHEMA tools; CREATE EXTENSION vector SCHEMA tools")
+        await admin.execute(f'ALTER DATABASE "{name}" SET search_path = public, tools')
+        await admin.close()
+        async with Database(External(url)) as database:
+            vector = await database.fetchval("SELECT '[1,2]'::vector")
+            assert vector.tolist() == [1, 2]
+
+
+@pytest.fixture
+async def table(database: Database) -> Database:
+    await database.execute("CREATE TABLE things (id int PRIMARY KEY, name text CHECK (name <> ''))")
+    return database
+
+
+async def add_both(database: Database) -> None:
+    async with database.transaction() as session:
+        await session.execute("INSERT INTO things VALUES (2, 'lost')")
+        await session.execute("INSERT INTO big VALUES ('x')")
+
+
+async def test_a_full_disk_is_named_and_what_was_stored_stays(
+    table: Database, database_url: str, postgres: TestServer
+) -> None:
+    await table.execute("CREATE TABLE big (t text)")
+    await table.execute("INSERT INTO things VALUES (1, 'kept')")
+    file = Path(await table.fetchval("SELECT current_setting('data_directory')"))
+    file /= await table.fetchval("SELECT pg_relation_filepath('big')")
+    file.unlink()
+    file.symlink_to("/dev/full")  # every write to it fails as on a disk without space
+    async with Database(External(database_url)) as fresh:  # the old connections have the file open
+        with pytest.raises(StorageError) as refused:
+            await add_both(fresh)
+        assert refused.value.code == "STORAGE_FULL"
+        assert await fresh.fetchval("SELECT array_agg(name) FROM things") == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "retryable"),
+    [
+        ("53100", "STORAGE_FULL", True),
+        ("53300", "STORAGE_UNAVAILABLE", True),
+        ("57P01", "STORAGE_UNAVAILABLE", True),
+        ("40001", "STORAGE_FAILED", True),
+        ("40P01", "STORAGE_FAILED", True),
+        ("42P01", "STORAGE_FAILED", False),
+        ("XX000", "STORAGE_FAILED", False),
+        ("P0001", "STORAGE_FAILED", False),
+    ],
+)
+async def test_what_the_server_says_has_a_code(
+    database: Database, state: str, code: str, retryable: bool
+) -> None:
+    with pytest.raises(StorageError) as refused:
+        await database.execute(f"DO $$ BEGIN RAISE EXCEPTION '{SECRET}' USING ERRCODE = '{state}'; END $$")
+    assert (refused.value.code, refused.value.retryable) == (code, retryable)
+    assert SECRET not in refused.value.explain()
+
+
+async def test_a_row_that_breaks_a_rule_is_a_conflict_that_names_it(table: Database) -> None:
+    await table.execute("INSERT INTO things VALUES (1, 'a')")
+    broken: list[str] = []
+    for query in ("INSERT INTO things VALUES (1, 'b')", "INSERT INTO things VALUES (2, '')"):
+        with pytest.raises(ConflictError) as refused:
+            await table.execute(query)
+        broken.append(refused.value.details["constraint"])
+    assert broken == ["things_pkey", "things_name_check"]
+
+
+async def test_a_nul_character_is_the_senders_mistake(table: Database) -> None:
+    with pytest.raises(InputError) as refused:
+        await table.execute("INSERT INTO things VALUES ($1, $2)", 1, "a\0b")
+    assert refused.value.code == "INVALID_INPUT"
+
+
+async def test_an_argument_of_the_wrong_type_is_not_repeated(table: Database) -> None:
+    with pytest.raises(StorageError) as refused:
+        await table.execute("INSERT INTO things VALUES ($1, $2)", SECRET, "x")
+    assert refused.value.code == "STORAGE_FAILED"
+    assert SECRET not in refused.value.explain()
+    assert refused.value.__cause__ is None
+
+
+async def test_a_transaction_happens_whole_or_not_at_all(table: Database) -> None:
+    async with table.transaction() as session:
+        await session.executemany("INSERT INTO things VALUES ($1, $2)", [(1, "a"), (2, "b")])
+
+    async def changed_my_mind() -> None:
+        async with table.transaction() as session:
+            await session.execute("DELETE FROM things")
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        await changed_my_mind()
+    rows = [tuple(row) for row in await table.fetch("SELECT * FROM things ORDER BY id")]
+    assert rows == [(1, "a"), (2, "b")]
+    assert await table.fetchrow("SELECT * FROM things WHERE id = 3") is None
+
+
+async def test_a_cancelled_transaction_is_undone_and_its_connection_used_again(database_url: str) -> None:
+    async with Database(External(database_url), pool_size=1) as database:
+        await database.execute("CREATE TABLE things (id int)")
+
+        async def slow() -> None:
+            async with database.transaction() as session:
+                await session.execute("INSERT INTO things VALUES (1)")
+                inside.set()
+                await session.execute("SELECT pg_sleep(60)")
+
+        inside = asyncio.Event()
+        task = asyncio.create_task(slow())
+        await inside.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await database.fetchval("SELECT count(*) FROM things") == 0
+
+
+async def test_more_calls_than_connections_wait_their_turn(database: Database) -> None:
+    answers = await asyncio.gather(*(database.fetchval("SELECT $1::int", n) for n in range(200)))
+    assert answers == list(range(200))
+    used = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    assert await database.fetchval(used) <= 10
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonb"])
+async def test_documents_come_back_as_they_went(database: Database, kind: str) -> None:
+    document = {"ä": [1, 2.5, None, True, {"deep": "☃"}], "": "x" * 1000}
+    assert await database.fetchval(f"SELECT $1::{kind}", document) == document
+
+
+async def test_vectors_are_copied_in_and_come_back(database: Database) -> None:
+    await database.execute("CREATE TABLE vectors (id int, v vector(3), h halfvec(3))")
+    rows = [(n, np.array([n, 0.5, -1], np.float32), np.array([n, 0.5, -1], np.float32)) for n in range(5)]
+    await database.copy_records("vectors", columns=["id", "v", "h"], records=rows)
+    found = await database.fetchrow(
+        "SELECT v, h FROM vectors ORDER BY h <-> $1, v <-> $1::vector LIMIT 1", rows[3][2]
+    )
+    assert (found["v"].tolist(), found["h"].tolist()) == ([3, 0.5, -1], [3, 0.5, -1])
+    assert (found["v"].dtype, found["h"].dtype) == (np.float32, np.float32)
+
+
+async def test_a_connection_the_server_ended_is_replaced(database: Database) -> None:
+    ended = await database.fetchval("SELECT pg_backend_pid()")
+    admin = await asyncpg.connect(database.url)
+    await admin.fetchval("SELECT pg_terminate_backend($1, 5000)", ended)
+    await admin.close()
+    assert await database.fetchval("SELECT pg_backend_pid()") != ended
+
+
+def test_an_external_place_shows_no_password() -> None:
+    place = External(f"postgresql://ana:{SECRET}@db.example:6000/steward?password={SECRET}")
+    assert (repr(place), place.describe()) == ("External()", "db.example:6000/steward")

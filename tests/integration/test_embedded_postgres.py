@@ -1,0 +1,274 @@
+"""The embedded server through a hard life: killed, shared, restarted, in odd folders, and gone at the end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.programs import program, servers
+from tests.waiting import until
+
+from steward.contract.errors import StorageError
+from steward.storage.embedded import EmbeddedServer, Postmaster
+from steward.storage.postgres import Database, Embedded
+
+ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that was used before: the first start syncs thousands of files."""
+    folder = tmp_path_factory.mktemp("made") / "database"
+    server = EmbeddedServer(folder)
+    server.join()
+    server.leave()
+    return folder
+
+
+def copy(made: Path, folder: Path) -> None:
+    subprocess.run(["cp", "-a", made, folder], check=True)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "database"
+    copy(made, folder)
+    yield folder
+    for pid in servers(folder):  # only after a failure
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def kept(folder: Path) -> AsyncIterator[Database]:
+    """An open database with a committed row."""
+    async with Database(Embedded(folder)) as database:
+        await database.execute("CREATE TABLE kept (n int)")
+        await database.execute("INSERT INTO kept VALUES (42)")
+        yield database
+
+
+def postmaster(folder: Path) -> int:
+    found = Postmaster.read(folder / "data")
+    assert found is not None
+    return found.pid
+
+
+async def works_again(database: Database) -> None:
+    """The call in flight fails, and a later one works: at once, or as soon as the news has arrived."""
+
+    async def answers() -> bool:
+        try:
+            return await database.fetchval("SELECT n FROM kept") == 42
+        except StorageError as error:
+            if (error.code, error.retryable) != ("STORAGE_UNAVAILABLE", True):
+                raise
+            return False
+
+    await until(answers)
+
+
+async def test_closing_leaves_no_process_and_opening_again_finds_the_data(folder: Path) -> None:
+    async with Database(Embedded(folder)) as database:
+        await database.execute("CREATE TABLE kept AS SELECT 42 AS n")
+        assert servers(folder)
+    assert servers(folder) == []
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT n FROM kept") == 42
+    assert servers(folder) == []
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+async def test_two_programs_share_a_server_and_the_last_one_out_stops_it(
+    folder: Path, first_out: int
+) -> None:
+    async with program(folder) as one, program(folder) as other:
+        assert await one.tell("query CREATE TABLE shared AS SELECT 7 AS n") == "None"
+        assert await other.tell("query SELECT n FROM shared") == "7"
+        first, last = (one, other) if first_out == 0 else (other, one)
+        assert await first.leave() == 0
+        assert await last.tell("query SELECT n FROM shared") == "7"
+        assert await last.leave() == 0
+        assert servers(folder) == []
+
+
+async def test_programs_that_start_at_the_same_moment_make_one_server(folder: Path) -> None:
+    databases = [Database(Embedded(folder)) for _ in range(4)]
+    await asyncio.gather(*(database.__aenter__() for database in databases))
+    pids = await asyncio.gather(*(d.fetchval("SELECT pg_postmaster_start_time()::text") for d in databases))
+    assert len(set(pids)) == 1
+    await asyncio.gather(*(database.__aexit__(None, None, None) for database in databases))
+    assert servers(folder) == []
+
+
+async def test_a_killed_program_leaves_a_server_that_the_next_one_adopts_and_stops(folder: Path) -> None:
+    async with program(folder) as killed:
+        await killed.tell("query CREATE TABLE kept AS SELECT 42 AS n")
+        await killed.kill()
+    alive = postmaster(folder)
+    async with program(folder) as other:
+        assert await other.tell("query SELECT n FROM kept") == "42"
+        assert postmaster(folder) == alive
+        assert await other.leave() == 0
+    assert servers(folder) == []
+
+
+async def test_a_killed_program_does_not_keep_the_server_of_another_alive(folder: Path) -> None:
+    async with program(folder) as other, program(folder) as killed:
+        await killed.kill()
+        assert await other.leave() == 0
+        assert servers(folder) == []
+
+
+async def test_a_killed_server_comes_back_under_the_program(kept: Database, folder: Path) -> None:
+    for _ in range(3):
+        asleep = asyncio.create_task(kept.fetchval("SELECT pg_sleep(60)"))
+        await until(lambda: kept.fetchval(ASLEEP))
+        os.kill(postmaster(folder), signal.SIGKILL)
+        with pytest.raises(StorageError) as lost:
+            await asleep
+        assert (lost.value.code, lost.value.retryable) == ("STORAGE_UNAVAILABLE", True)
+        await works_again(kept)
+
+
+async def test_a_server_and_program_killed_together_come_back_with_the_data(folder: Path) -> None:
+    async with program(folder) as killed:
+        await killed.tell("query CREATE TABLE kept AS SELECT 42 AS n")
+        os.kill(postmaster(folder), signal.SIGKILL)
+        await killed.kill()
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT n FROM kept") == 42
+    assert servers(folder) == []
+
+
+async def test_a_server_restarted_under_two_programs_serves_both_again(kept: Database, folder: Path) -> None:
+    async with program(folder) as other:
+        assert await other.tell("query SELECT n FROM kept") == "42"
+        await asyncio.gather(*(kept.fetchval("SELECT 1") for _ in range(10)))
+        before = postmaster(folder)
+        os.kill(before, signal.SIGINT)  # a fast shutdown, as an administrator would
+        await until(lambda: before not in servers(folder))
+        # The news of the shutdown has reached this program: every call from here on works.
+        assert await asyncio.gather(*(kept.fetchval("SELECT n FROM kept") for _ in range(20))) == [42] * 20
+        async with asyncio.timeout(30):
+            while (heard := await other.tell("query SELECT n FROM kept")) != "42":
+                assert heard == "STORAGE_UNAVAILABLE"
+        assert await other.leave() == 0
+    await works_again(kept)
+
+
+async def test_a_call_during_a_transaction_fails_when_the_server_dies_and_nothing_of_it_stays(
+    kept: Database, folder: Path
+) -> None:
+    async def interrupted() -> None:
+        async with kept.transaction() as session:
+            await session.execute("INSERT INTO kept VALUES (1)")
+            os.kill(postmaster(folder), signal.SIGKILL)
+            while True:
+                await session.fetchval("SELECT 1")
+
+    with pytest.raises(StorageError) as lost:
+        await interrupted()
+    assert lost.value.code == "STORAGE_UNAVAILABLE"
+    await works_again(kept)
+    assert await kept.fetchval("SELECT count(*) FROM kept") == 1
+
+
+async def test_a_pid_file_whose_number_belongs_to_another_program_is_no_obstacle(folder: Path) -> None:
+    async with Database(Embedded(folder)):
+        left = (folder / "data" / "postmaster.pid").read_text()
+    _, rest = left.split("\n", 1)
+    (folder / "data" / "postmaster.pid").write_text(f"{os.getpid()}\n{rest}")
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT 1") == 1
+
+
+async def test_a_first_start_that_was_killed_half_way_is_started_over(tmp_path: Path) -> None:
+    folder = tmp_path / "database"
+    (folder / "data.new" / "base").mkdir(parents=True)
+    (folder / "data.new" / "PG_VERSION").write_text("18\n")
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT 1") == 1
+    assert not (folder / "data.new").exists()
+
+
+async def test_an_opening_that_is_cancelled_leaves_no_process(folder: Path) -> None:
+    opening = asyncio.create_task(Database(Embedded(folder)).__aenter__())
+    await until(lambda: servers(folder))
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert servers(folder) == []
+
+
+async def test_closing_does_not_wait_for_ever_for_a_query(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.storage.postgres.CLOSE_DEADLINE", 0.2)
+    async with Database(Embedded(folder)) as database:
+        asleep = asyncio.create_task(database.fetchval("SELECT pg_sleep(600)"))
+        await until(lambda: database.fetchval(ASLEEP))
+    with pytest.raises(StorageError):
+        await asleep
+    assert servers(folder) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "quo'te", 'quo"te', "a,b", "$HOME `id` ; x", "ä☃", "long" * 30]
+)
+async def test_any_folder_name_will_do(made: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    copy(made, folder)
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT 1") == 1
+    assert servers(folder) == []
+
+
+async def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError) as refused:
+        await Database(Embedded(tmp_path / "file" / "database")).__aenter__()
+    assert (refused.value.code, refused.value.retryable) == ("STORAGE_FAILED", False)
+    assert "STEWARD_HOME" in (refused.value.fix or "")
+
+
+async def test_a_server_that_cannot_start_says_why_and_where_to_look(folder: Path) -> None:
+    server = EmbeddedServer(folder, settings={"shared_buffers": "nonsense"})
+    with pytest.raises(StorageError) as refused:
+        await asyncio.to_thread(server.join)
+    assert refused.value.code == "STORAGE_UNAVAILABLE"
+    assert "shared_buffers" in refused.value.message
+    assert "server.log" in (refused.value.fix or "")
+    assert servers(folder) == []
+
+
+async def test_the_data_folder_of_another_version_is_left_alone(folder: Path) -> None:
+    async with Database(Embedded(folder)):
+        pass
+    (folder / "data" / "PG_VERSION").write_text("16\n")
+    with pytest.raises(StorageError) as refused:
+        await Database(Embedded(folder)).__aenter__()
+    assert (refused.value.code, refused.value.retryable) == ("STORAGE_FAILED", False)
+
+
+async def test_the_variables_of_other_postgresql_programs_do_not_matter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"PGPORT": "6543", "PGHOST": "nowhere", "PGUSER": "x", "PGDATABASE": "y"}.items():
+        monkeypatch.setenv(name, value)
+    async with Database(Embedded(folder)) as database:
+        assert await database.fetchval("SELECT current_user || current_database()") == "postgrespostgres"
+
+
+async def test_nobody_else_can_reach_the_server(kept: Database, folder: Path) -> None:
+    assert await kept.fetchval("SHOW listen_addresses") == ""
+    assert (folder / "data").stat().st_mode & 0o077 == 0
+
+
+async def test_a_query_on_a_closed_database_says_so() -> None:
+    database = Database(Embedded(Path("never-opened")))
+    with pytest.raises(StorageError) as refused:
+        await database.fetchval("SELECT 1")
+    assert refused.value.code == "STORAGE_UNAVAILABLE"

@@ -1,4 +1,6 @@
+import tempfile
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -18,6 +20,16 @@ def postgres() -> Iterator[TestServer]:
     """The PostgreSQL of this test run; most tests want `database` instead."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder for a Steward with an embedded database of its own.
+
+    Not pytest's tmp_path: every start of pytest closes that to other users, and root's PostgreSQL is one.
+    """
+    with tempfile.TemporaryDirectory(prefix="steward-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -65,13 +65,13 @@ async def test_a_user_that_does_not_exist_is_explained(postgres: TestServer) -> 
     assert (error.code, error.retryable) == ("STORAGE_UNAVAILABLE", False)
 
 
-async def test_a_wrong_password_is_explained(tmp_path: Path) -> None:
-    server = EmbeddedServer(tmp_path / "database", settings=FAST)
+async def test_a_wrong_password_is_explained(home: Path) -> None:
+    server = EmbeddedServer(home / "database", settings=FAST)
     await asyncio.to_thread(server.join)
     try:
         admin = await asyncpg.connect(server.url)
         await admin.execute("CREATE ROLE guest LOGIN PASSWORD 'right'")
-        rules = tmp_path / "database" / "data" / "pg_hba.conf"
+        rules = home / "database" / "data" / "pg_hba.conf"
         rules.write_text(f"local all guest scram-sha-256\n{rules.read_text()}")
         before = await admin.fetchval("SELECT pg_conf_load_time()")
         await admin.execute("SELECT pg_reload_conf()")

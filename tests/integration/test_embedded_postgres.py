@@ -4,11 +4,13 @@ import asyncio
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.integration.programs import program, servers
+from tests.postgres import FAST
 from tests.waiting import until
 
 from steward.contract.errors import StorageError
@@ -19,13 +21,13 @@ ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made() -> Iterator[Path]:
     """A folder that was used before: the first start syncs thousands of files."""
-    folder = tmp_path_factory.mktemp("made") / "database"
-    server = EmbeddedServer(folder)
-    server.join()
-    server.leave()
-    return folder
+    with tempfile.TemporaryDirectory(prefix="steward-") as home:
+        server = EmbeddedServer(Path(home) / "database", settings=FAST)
+        server.join()
+        server.leave()
+        yield Path(home) / "database"
 
 
 def copy(made: Path, folder: Path) -> None:
@@ -33,8 +35,8 @@ def copy(made: Path, folder: Path) -> None:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "database"
+def folder(made: Path, home: Path) -> Iterator[Path]:
+    folder = home / "database"
     copy(made, folder)
     yield folder
     for pid in servers(folder):  # only after a failure
@@ -185,8 +187,8 @@ async def test_a_pid_file_whose_number_belongs_to_another_program_is_no_obstacle
         assert await database.fetchval("SELECT 1") == 1
 
 
-async def test_a_first_start_that_was_killed_half_way_is_started_over(tmp_path: Path) -> None:
-    folder = tmp_path / "database"
+async def test_a_first_start_that_was_killed_half_way_is_started_over(home: Path) -> None:
+    folder = home / "database"
     (folder / "data.new" / "base").mkdir(parents=True)
     (folder / "data.new" / "PG_VERSION").write_text("18\n")
     async with Database(Embedded(folder)) as database:
@@ -218,8 +220,8 @@ async def test_closing_does_not_wait_for_ever_for_a_query(
 @pytest.mark.parametrize(
     "name", ["with space", "quo'te", 'quo"te', "a,b", "$HOME `id` ; x", "ä☃", "long" * 30]
 )
-async def test_any_folder_name_will_do(made: Path, tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name
+async def test_any_folder_name_will_do(made: Path, home: Path, name: str) -> None:
+    folder = home / name
     copy(made, folder)
     async with Database(Embedded(folder)) as database:
         assert await database.fetchval("SELECT 1") == 1

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -226,6 +226,8 @@ class EmbeddedServer:
             os.chown(made, owner.pw_uid, owner.pw_gid)
         arguments = ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--username=postgres"]
         arguments += ["--locale-provider=builtin", "--locale=C.UTF-8", "--pgdata=data.new"]
+        if self._settings.get("fsync") == "off":
+            arguments.append("--no-sync")
         with tempfile.TemporaryFile() as said:
             failed = self._run("initdb", *arguments, output=said.fileno())
             said.seek(0)
@@ -263,6 +265,9 @@ class EmbeddedServer:
         arguments = ["stop", "-w", "-t", str(int(STOP_DEADLINE)), "-D", "data", "-m"]
         if self._run("pg_ctl", *arguments, "fast") != 0:
             self._run("pg_ctl", *arguments, "immediate")
+        if self._socket_folder != self._data:
+            with suppress(OSError):
+                self._socket_folder.rmdir()
 
     def _run(self, program: str, *arguments: str, output: int = subprocess.DEVNULL) -> int:
         owner = _owner()

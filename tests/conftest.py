@@ -1,10 +1,9 @@
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.postgres import TestServer, running_server
+from tests.postgres import TestServer, running_server, scratch_folder
 
 from steward.storage.postgres import Database, External
 
@@ -28,8 +27,8 @@ def home() -> Iterator[Path]:
 
     Not pytest's tmp_path: every start of pytest closes that to other users, and root's PostgreSQL is one.
     """
-    with tempfile.TemporaryDirectory(prefix="steward-") as folder:
-        yield Path(folder)
+    with scratch_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

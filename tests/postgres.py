@@ -29,6 +29,15 @@ ROOT = Path(__file__).parent.parent
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "300"}
 
 
+@contextmanager
+def scratch_folder() -> Generator[Path]:
+    """A short-lived folder, in memory where there is room: a database syncs to its disk often."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > 2 * 2**30
+    with tempfile.TemporaryDirectory(prefix="steward-", dir=memory if roomy else None) as folder:
+        yield Path(folder)
+
+
 class TestServer:
     __test__ = False
 

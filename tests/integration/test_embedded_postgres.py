@@ -4,13 +4,12 @@ import asyncio
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.integration.programs import program, servers
-from tests.postgres import FAST
+from tests.postgres import FAST, scratch_folder
 from tests.waiting import until
 
 from steward.contract.errors import StorageError
@@ -23,11 +22,11 @@ ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 @pytest.fixture(scope="session")
 def made() -> Iterator[Path]:
     """A folder that was used before: the first start syncs thousands of files."""
-    with tempfile.TemporaryDirectory(prefix="steward-") as home:
-        server = EmbeddedServer(Path(home) / "database", settings=FAST)
+    with scratch_folder() as home:
+        server = EmbeddedServer(home / "database", settings=FAST)
         server.join()
         server.leave()
-        yield Path(home) / "database"
+        yield home / "database"
 
 
 def copy(made: Path, folder: Path) -> None:

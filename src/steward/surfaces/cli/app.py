@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from steward.surfaces.cli import agents, evaluation, log, proposals, tools, workspace
+from steward.surfaces.cli import agents, demo, evaluation, log, proposals, tools, workspace
 
 HELP = """Steward acts for you, and asks first.
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 
 workspace.register(app)
+demo.register(app)
 app.add_typer(tools.app, name="tools")
 app.add_typer(agents.app, name="agents")
 proposals.register(app)

@@ -1,0 +1,113 @@
+"""`steward demo`: the tour in the terminal, on a throw-away workspace.
+
+Plays real commands against a real `steward up` and checks how each one ends, so that the tour cannot drift
+from the product. Changes nothing outside its temporary folder.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import typer
+
+from steward.contract.errors import StewardError
+from steward.surfaces.cli.output import Exit, say, show_error
+
+STEWARD = (sys.executable, "-m", "steward")
+SECONDS_TO_STOP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the tour. `{proposal}` stands for the id of the call that waits."""
+
+    why: str
+    command: Sequence[str]
+    ends_with: Exit = Exit.DONE
+
+
+TOUR = (
+    Step("Everything Steward can do is a tool, rated by risk.", ("tools", "list")),
+    Step(
+        "A harmless call runs at once...",
+        ("tools", "call", "save_fact", "--arg", "text=The spare key is at Ana's."),
+    ),
+    Step(
+        "...wrong arguments never reach a tool...",
+        ("tools", "call", "save_fact", "--arg", "fact=x"),
+        Exit.USAGE,
+    ),
+    Step(
+        "...and code runs only after a person's yes to exactly that code.",
+        ("tools", "call", "code_execution", "--arg", "language=python", "--arg", "code=print(6 * 7)"),
+        Exit.WAITS,
+    ),
+    Step("It waits here, with who asked and why.", ("proposals",)),
+    Step("A yes runs it, once.", ("approve", "{proposal}")),
+    Step("A second yes runs nothing.", ("approve", "{proposal}"), Exit.FAILED),
+    Step("Every call left a line, whatever became of it.", ("log",)),
+    Step("And the doctor says how things stand.", ("doctor",)),
+)
+
+
+def demo() -> None:
+    """Play the tour on a throw-away workspace (under a minute)."""
+    with tempfile.TemporaryDirectory(prefix="steward-demo-") as folder:
+        environment = os.environ | {"STEWARD_HOME": folder, "OTEL_EXPORTER_OTLP_ENDPOINT": "none"}
+        try:
+            with _running(environment):
+                _play(environment)
+        except StewardError as error:
+            show_error(error, as_json=False)
+            raise typer.Exit(Exit.FAILED) from None
+    say("\nThat was the tour. Start your own with: make run")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(demo)
+
+
+@contextmanager
+def _running(environment: dict[str, str]) -> Generator[None]:
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [*STEWARD, "up", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            first = process.stdout.readline() if process.stdout else ""
+            if "Steward is up" not in first:
+                raise StewardError("Steward did not start.", fix="'steward doctor' says why.")
+            say(_dim(first.strip()))
+            yield
+        finally:
+            process.terminate()
+            process.wait(SECONDS_TO_STOP)
+
+
+def _play(environment: dict[str, str]) -> None:
+    proposal = ""
+    for step in TOUR:
+        command = [part.replace("{proposal}", proposal) for part in step.command]
+        say(f"\n{typer.style(step.why, bold=True) if sys.stdout.isatty() else step.why}")
+        say(_dim(f"$ steward {' '.join(_quoted(part) for part in command)}"))
+        ran = subprocess.run(  # noqa: S603 - our own program
+            [*STEWARD, *command], env=environment, capture_output=True, text=True, check=False
+        )
+        say((ran.stdout + ran.stderr).rstrip())
+        if ran.returncode != step.ends_with:
+            raise StewardError(f"This ended with {ran.returncode} instead of {int(step.ends_with)}.")
+        if waiting := re.search(r"steward approve (\w+)", ran.stderr):
+            proposal = waiting[1]
+
+
+def _quoted(part: str) -> str:
+    return json.dumps(part, ensure_ascii=False) if re.search(r"[\s'()*]", part) else part
+
+
+def _dim(text: str) -> str:
+    return typer.style(text, dim=True) if sys.stdout.isatty() else text

@@ -8,7 +8,7 @@ export UV_PYTHON_DOWNLOADS := never
 # A worker per core: the tests share one PostgreSQL server, each with its own database.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
 
-.PHONY: help setup run demo test test-all check bench fix lock peers browser clean
+.PHONY: help setup run demo test test-all check bench fix lock reference peers browser clean
 
 help: ## Show these targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,12 @@ check: setup ## Lint, types, floors, sizes, requirements
 	@$(BIN)/python scripts/check_floors.py
 	@$(BIN)/python scripts/check_sizes.py
 	@$(BIN)/python scripts/check_requirements.py
+
+bench: setup ## Measure, side by side in one run; prints ratios
+	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+reference: setup ## Write docs/reference and .env.example from the code
+	@$(BIN)/python scripts/reference.py
 
 lock: $(UV) ## Resolve pyproject.toml into requirements.lock again
 	@$(UV) pip compile -q --universal --generate-hashes --no-annotate --no-emit-index-url --no-header \

@@ -58,7 +58,7 @@ def _assess(
     if sensitive:
         level = _IRREVERSIBLE
         reasons.extend(sensitive)
-    trusted = rules.trusts(spec.name, arguments, resolve)
+    trusted = rules.trusts((spec.name, *spec.aliases), arguments, resolve)
     if trusted is None:
         trusted = spec.origin is Origin.BUILTIN and spec.name in TRUSTED_BUILTINS
     if trusted and level is _IRREVERSIBLE:
@@ -70,7 +70,7 @@ def _assess(
 def _rate(
     spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, resolve: Resolve | None
 ) -> tuple[RiskLevel, str]:
-    configured = rules.rating(spec.name, arguments, resolve)
+    configured = rules.rating((spec.name, *spec.aliases), arguments, resolve)
     if spec.origin is Origin.BUILTIN:
         ratings = [rate_by_name(spec.name, arguments), spec.risk, configured]
         known = [rating for rating in ratings if rating is not None]

@@ -36,7 +36,7 @@ _MATERIAL: dict[str, tuple[str, ...]] = {
         r"/\.(?:ssh|gnupg)(?=/|$)",
         r"/etc/ssh/ssh_host_[a-z0-9]+_key$",
         r"/etc/ssl/private(?=/|$)",
-        r"/(?:[^/]*[^a-z0-9/])?id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?!\.pub)(?:[._-][^/]*)?$",
+        r"/(?:[^/]*[^a-z0-9/])?id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?!\.pub)(?:[._~-][^/]*)?$",
         r"/[^/]+\.(?:pem|key|p12|pfx|ppk|jks|keystore|kdbx?|p8|ovpn)$",
     ),
     "an environment file": (

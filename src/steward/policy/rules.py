@@ -6,15 +6,15 @@ Owns the file's format and its limits. Reading the file belongs to bootstrap; ap
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, cast
 
 from steward.contract.errors import ConfigError
 from steward.contract.tool import RiskLevel
 from steward.policy.globs import matches_glob
 from steward.policy.risk import RATINGS
-from steward.policy.sensitive import Resolve
+from steward.policy.sensitive import Resolve, plain_path
 
 _WILD = re.compile(r"[*?]")
 _PATTERN = re.compile(r"[A-Za-z0-9_*?-]{1,64}")
@@ -35,8 +35,8 @@ class Rule:
     def exact(self) -> bool:
         return not _WILD.search(self.tool)
 
-    def covers(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> bool:
-        return matches_glob(tool, self.tool) and all(
+    def covers(self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None) -> bool:
+        return any(matches_glob(name, self.tool) for name in names) and all(
             _holds(key, arguments.get(key), pattern, resolve=resolve) for key, pattern in self.when
         )
 
@@ -66,24 +66,32 @@ class Rules:
     rules: tuple[Rule, ...] = ()
     protected: tuple[str, ...] = ()
 
-    def rating(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> RiskLevel | None:
-        """The configured rating: a full name beats a pattern; among equals the highest counts."""
+    def protecting(self, *paths: str) -> "Rules":
+        """These rules with more paths whose use always asks, as the folders of the workspace itself."""
+        return replace(self, protected=(*self.protected, *(f"{plain_path(path)}/**" for path in paths)))
+
+    def rating(
+        self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None
+    ) -> RiskLevel | None:
+        """The configured rating of a tool by its names: a full name beats a pattern; the highest counts."""
         rated = [
             (rule.exact, rule.risk)
             for rule in self.rules
-            if rule.risk is not None and rule.covers(tool, arguments, resolve)
+            if rule.risk is not None and rule.covers(names, arguments, resolve)
         ]
         if not rated:
             return None
         closest = max(exact for exact, _ in rated)
         return max((risk for exact, risk in rated if exact is closest), key=lambda risk: risk.rank)
 
-    def trusts(self, tool: str, arguments: Mapping[str, Any], resolve: Resolve | None) -> bool | None:
+    def trusts(
+        self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None
+    ) -> bool | None:
         """Whether the workspace trusts this call: one 'no' outweighs any 'yes'; None when it is silent."""
         words = {
             rule.trust
             for rule in self.rules
-            if rule.trust is not None and rule.covers(tool, arguments, resolve)
+            if rule.trust is not None and rule.covers(names, arguments, resolve)
         }
         return None if not words else words == {True}
 

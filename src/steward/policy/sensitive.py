@@ -141,7 +141,7 @@ def _candidates(value: str, *, prose: bool) -> Iterator[str]:
     stripped = value.strip()
     spaced = any(character.isspace() for character in stripped)
     if prose and spaced:
-        if _PATH_START.match(stripped):
+        if _PATH_START.match(stripped) and "\n" not in stripped:
             yield stripped
         return
     yield stripped
@@ -212,6 +212,11 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKD", text.casefold())
         text = "".join(c for c in text if unicodedata.category(c) not in {"Mn", "Cf"}).translate(_LOOK_ALIKES)
     return text.translate(_SLASHES).casefold()
+
+
+def plain_path(path: str) -> str:
+    """A path as it is compared: lower case, '/' between parts and before the first, no detours."""
+    return _lexical(_plain(path))
 
 
 def _lexical(path: str) -> str:

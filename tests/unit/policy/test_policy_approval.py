@@ -117,6 +117,18 @@ def test_a_full_name_beats_a_pattern_and_the_highest_of_equals_counts() -> None:
     assert level(served("files__rename"), policy) is IRREVERSIBLE
 
 
+def test_a_rule_on_another_name_of_a_tool_counts() -> None:
+    spec = builtin("web_search", aliases=("search_web",))
+    assert level(spec, "[ratings]\nsearch_web = 'irreversible'", query="x") is IRREVERSIBLE
+
+
+def test_the_workspaces_own_folders_can_be_protected() -> None:
+    rules = Rules().protecting("/home/me/.local/share/Steward/database")
+    inside = {"path": "/home/me/.local/share/steward/database/base/1"}
+    assert assess(builtin("read_file"), inside, rules).level is IRREVERSIBLE
+    assert assess(builtin("read_file"), {"path": "/home/me/steward.md"}, rules).level is REVERSIBLE
+
+
 @pytest.mark.req("RES-EDGE-04")
 def test_sensitive_arguments_raise_whatever_was_configured() -> None:
     spec = served(risk=REVERSIBLE)

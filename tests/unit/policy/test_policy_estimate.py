@@ -82,6 +82,8 @@ def test_a_name_that_changes_or_says_nothing_is_destructive(name: str) -> None:
         ("issue", "Get the issue and comment threads.", Kind.READ_ONLY),
         ("pages", "Tool for getting pages.", Kind.READ_ONLY),
         ("pages", "Tool for copying pages.", Kind.WRITE),
+        ("pages", "Copies pages.", Kind.WRITE),
+        ("pages", "An interesting tool.", Kind.DESTRUCTIVE),
         ("get_it", "Get it. Does not delete anything.", Kind.READ_ONLY),
     ],
 )

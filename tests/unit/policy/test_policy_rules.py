@@ -1,9 +1,11 @@
 """What policy.toml may say, and the errors for what it may not."""
 
+from pathlib import Path
+
 import pytest
 
 from steward.contract.errors import ConfigError, ErrorCode
-from steward.policy import RiskLevel, Rule, Rules, parse_rules
+from steward.policy import RiskLevel, Rule, Rules, find_sensitive, parse_rules
 
 WHOLE_FILE = """
 trust = ["notes__append", "calendar__*"]
@@ -130,3 +132,12 @@ def test_a_rule_below_what_the_specifications_fix_is_refused(text: str) -> None:
 )
 def test_raising_and_narrow_patterns_are_accepted(text: str) -> None:
     assert parse_rules(text).rules
+
+
+def test_the_documented_file_is_accepted_and_protects_what_it_says() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "policy.md").read_text(encoding="utf-8")
+    rules = parse_rules(page.split("```toml\n", 1)[1].split("```", 1)[0])
+    assert len(rules.rules) == 6
+    for path in ("/home/me/Private/diary.md", "exports/customers.csv", "customers.csv"):
+        assert find_sensitive({"path": path}, protected=rules.protected)
+    assert not find_sensitive({"path": "exports/suppliers.csv"}, protected=rules.protected)

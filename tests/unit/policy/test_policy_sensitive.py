@@ -50,6 +50,7 @@ SENSITIVE = [
     ".ssh/config",
     "C:\\Users\\me\\.ssh\\id_ed25519",
     "id_rsa",
+    "ID_RSA~1",
     "backup/id_rsa.bak",
     "server.pem",
     "certs/tls.key",
@@ -167,6 +168,7 @@ PROSE = [
     "tokens/secrets",
     "and/or passwords",
     "/etc/shadow permissions explained",
+    "/* a comment\nthat ends in */\nopen('~/.ssh/id_rsa')",
     "Why does ssh ask for ~/.ssh/id_rsa?",
 ]
 

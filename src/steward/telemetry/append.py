@@ -4,6 +4,7 @@ Owns appending whole lines, files by day, their retention, and reading them from
 memory. Does not own what a line says.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,7 +25,8 @@ class AppendFile:
     """One descriptor in append mode: a line is one write, so lines of several processes never mix.
 
     A write that the disk cut short leaves the beginning of a line behind. Whoever appends next, in
-    whatever process, ends that line first; readers then skip it as torn. Not safe between threads.
+    whatever process, ends that line first; readers then skip it as torn. (Somebody else's write in progress
+    looks the same and costs an empty line, which readers skip as well.) Not safe between threads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,12 +36,14 @@ class AppendFile:
     def append(self, line: bytes) -> None:
         """Append the line, which has no newline in it. Raises `OSError` when not all of it was written."""
         descriptor, size = self._open()
-        # /dev/full and other devices have no size and cannot be read back
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        data = b"\n%b\n" % line if torn else b"%b\n" % line
-        written = os.write(descriptor, data)
-        if written != len(data):
-            raise OSError(f"only {written} of {len(data)} bytes could be written to {self.path}")
+        try:
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            data = b"\n%b\n" % line if torn else b"%b\n" % line
+            if os.write(descriptor, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        except OSError:
+            self.close()  # whoever repairs this may put another file or disk in its place
+            raise
 
     def size(self) -> int:
         return self._open()[1]

@@ -25,7 +25,7 @@ KEPT_FILES = 5
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "fields"}
 
 
-def event(logger: logging.Logger, name: str, *, level: int = logging.INFO, **fields: Any) -> None:
+def event(logger: logging.Logger, name: str, /, *, level: int = logging.INFO, **fields: Any) -> None:
     """Log that something happened: a stable name and its facts."""
     if logger.isEnabledFor(level):
         logger.log(level, name, extra={"fields": fields}, stacklevel=2)
@@ -117,8 +117,10 @@ class LogFileHandler(logging.Handler):
         super().close()
 
     def _rotate(self) -> None:
-        with suppress(Timeout), FileLock(f"{self.path}.lock", timeout=0):
-            if self.path.stat().st_size > self._file_bytes // 2:  # else another process just did
+        with suppress(Timeout, FileNotFoundError), FileLock(f"{self.path}.lock", timeout=0):
+            if (
+                self.path.stat().st_size > self._file_bytes // 2
+            ):  # else another process just did; so it did where there is no file
                 for number in range(self._kept - 1, 0, -1):
                     older = self.path.with_name(f"{self.path.name}.{number}")
                     if older.exists():

@@ -86,13 +86,21 @@ def is_secret_name(name: str) -> bool:
 
 # --- shapes -----------------------------------------------------------------------------------------
 
-_KEYED = (
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|token(?!s?[a-rt-z])|bearer"
-    r"|\b(?:auth|pin|otp|cvv|cvc|sig|signature|sid|jwt)"
-    r"|session[ _-]?(?:id|key)|connection[ _-]?string"
-    r"|(?:api|access|account|private|secret|shared|signing|encryption|master|service|subscription|license"
-    r"|storage|ssh|auth|hmac)[ _-]?key)"
+# Each alternative begins with a letter, not with \b or a group: only then can `re` skip quickly to the
+# few places where one may begin. Hence the word boundary as a look-behind.
+_KEYED = "|".join(
+    (
+        *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "credential", "bearer"),
+        r"token(?!s?[a-rt-z]|s\W+\d)",
+        *(rf"{word}(?<=\b{word})" for word in ("auth", "pin", "otp", "cvv", "cvc", "sig", "sid", "jwt")),
+        *("session[ _-]?id", "session[ _-]?key", "connection[ _-]?string"),
+        *("api[ _-]?key", "access[ _-]?key", "account[ _-]?key", "private[ _-]?key", "shared[ _-]?key"),
+        *("signing[ _-]?key", "encryption[ _-]?key", "master[ _-]?key", "service[ _-]?key", "hmac[ _-]?key"),
+        *("subscription[ _-]?key", "license[ _-]?key", "storage[ _-]?key", "ssh[ _-]?key", "auth[ _-]?key"),
+    )
 )
+_ASSIGNED = r"""[\w-]{0,32}\\*["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}"""
+_SPOKEN = r"\s{1,3}(?:is|was|to)\s{1,3}(?=\S{0,200}\d)"
 _QUOTED_OR_WORD = r"""(\\*["'])?(?(2)(?:(?!\2)(?:\\.|.))*|[^\s"',;&<>)\]}]{3,})"""
 
 
@@ -140,18 +148,17 @@ _SHAPES = (
         r"""((?:authorization|cookie)\\*["']?\s{0,3}[:=]\s{0,3})(\\*["'])?"""
         r"""(?(2)(?:(?!\2)(?:\\.|.))*|[^\r\n"']+)""",
     ),
-    _folded(_NAMES, rf"""({_KEYED}[\w-]{{0,32}}\\*["']?\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}){_QUOTED_OR_WORD}"""),
-    _folded(_NAMES, rf"(--?[\w-]{{0,32}}{_KEYED}[\w-]{{0,32}}\s{{1,3}}){_QUOTED_OR_WORD}"),
-    _folded(_NAMES, rf"({_KEYED}\s{{1,3}}(?:is|was|to)\s{{1,3}})(?=\S{{0,200}}\d)\S{{4,}}"),
+    _folded(_NAMES, rf"((?:{_KEYED})(?:{_ASSIGNED}|{_SPOKEN})){_QUOTED_OR_WORD}"),
+    _folded(_NAMES, rf"(--?[\w-]{{0,32}}(?:{_KEYED})[\w-]{{0,32}}\s{{1,3}}){_QUOTED_OR_WORD}"),
     _folded(
         "key token secret sig salt seed",
-        r"(\b(?:key|token|secret|signature|salt|seed)\b\W{1,4})(?=[\w+/-]{0,200}\d)[\w+/-]{24,}={0,2}",
+        r"((?:key|token|secret|signature|salt|seed)\b\W{1,4})(?=[\w+/-]{0,200}\d)[\w+/-]{24,}={0,2}",
     ),
     _folded("bearer", r"(\bbearer\s{1,3})[\w.~+/=:-]{6,}"),
     _exact("basic", r"(\b[Bb]asic\s{1,3})(?=[a-zA-Z0-9+/]{0,200}[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}"),
     _exact(
         "://",
-        r"""(://[^\s/:@"']{0,128}:)(?!\d{1,5}(?:[/\s]|\Z))(?:[^\s/?#"'<>]{1,256}|[^\s"'<>@]{1,256})(?=@)""",
+        r"""(://[^\s/:@"'\[]{0,128}:)(?!\d{1,5}(?:[/\s]|\Z))[^\s"'<>]{1,256}(?=@)""",
     ),
     _exact("://", r"""(://)[^\s/:@"']{20,256}(?=@)"""),
     _exact("eyj", r"\beyJ[\w-]{10,}\.[\w-]{4,}(?:\.[\w-]*){0,3}"),

@@ -6,6 +6,7 @@ sent is dropped and `problem()` tells why.
 """
 
 import logging
+import os
 import random
 import socket
 import threading
@@ -96,6 +97,7 @@ class Connection(Generic[S]):
             return None
         with self._lock:
             if self._sender is None and not self._closed:
+                os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or gRPC itself writes to the terminal
                 self._sender = self._make(self._endpoint)
             return self._sender
 

@@ -117,16 +117,17 @@ class LogFileHandler(logging.Handler):
         super().close()
 
     def _rotate(self) -> None:
+        # Another process may be doing the same: then the file is locked, gone or already small again.
         with suppress(Timeout, FileNotFoundError), FileLock(f"{self.path}.lock", timeout=0):
-            if (
-                self.path.stat().st_size > self._file_bytes // 2
-            ):  # else another process just did; so it did where there is no file
+            if self.path.stat().st_size > self._file_bytes // 2:
                 for number in range(self._kept - 1, 0, -1):
-                    older = self.path.with_name(f"{self.path.name}.{number}")
-                    if older.exists():
-                        older.replace(self.path.with_name(f"{self.path.name}.{number + 1}"))
-                self.path.replace(self.path.with_name(f"{self.path.name}.1"))
+                    with suppress(FileNotFoundError):
+                        self._numbered(number).replace(self._numbered(number + 1))
+                self.path.replace(self._numbered(1))
         self._file.close()
+
+    def _numbered(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{number}")
 
 
 class Logging:

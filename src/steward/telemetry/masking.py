@@ -5,20 +5,19 @@ Pure, bounded and never raising: it stands in the way of every log line and span
 values go, nor which of them are worth recording.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
 from typing import Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 import orjson
 
-MASK = "***"
+from steward.telemetry.shapes import MARKERS, MASK, SHAPES, is_secret_name
+
 MAX_DEPTH = 32
 SHORTEST_SECRET = 6  # shorter registered values would mask ordinary words
 WINDOW = 4096  # text looked at where the answer is cut anyway: a secret cut in half must still be known
@@ -26,173 +25,6 @@ MAX_NODES = 400
 
 _PACKING = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
-# --- names ------------------------------------------------------------------------------------------
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_WITHIN = (  # hidden wherever these stand inside a name, separators removed
-    *("password", "passwd", "passphrase", "passcode", "apikey", "credential", "authorization"),
-    *("privatekey", "secretkey", "accesskey", "accountkey", "sharedkey", "signingkey", "encryptionkey"),
-    *("masterkey", "servicekey", "subscriptionkey", "licensekey", "storagekey", "sshkey", "authkey"),
-    *("hmackey", "clientsecret", "sessionid", "sessionkey", "connectionstring", "connstr", "mnemonic"),
-    *("seedphrase", "recoverycode", "backupcode", "jsessionid", "phpsessid"),
-)
-_ALONE = frozenset(  # hidden as a word of its own
-    (
-        "secret",
-        "secrets",
-        "token",
-        "tokens",
-        "pwd",
-        "cookie",
-        "cookies",
-        "jwt",
-        "otp",
-        "totp",
-        "pin",
-        "cvv",
-        "cvc",
-    )
-)
-_LAST = frozenset(("auth", "pass", "bearer", "sid"))  # hidden only as the last word: basic_auth, db_pass
-_HARMLESS = frozenset(  # says something about a secret, is none
-    (
-        "count",
-        "counts",
-        "limit",
-        "usage",
-        "budget",
-        "type",
-        "name",
-        "length",
-        "size",
-        "expiry",
-        "expires",
-        "url",
-    )
-)
-
-
-@lru_cache(maxsize=8192)
-def is_secret_name(name: str) -> bool:
-    """Whether what stands under this key is hidden, in any case and with any separators."""
-    words = [word.lower() for word in _WORDS.findall(name[:256])]
-    if not words or words[-1] in _HARMLESS:
-        return False
-    joined = "".join(words)
-    if any(part in joined for part in _WITHIN) or words[-1] in _LAST:
-        return True
-    return any(word in _ALONE or word.endswith(("token", "secret")) for word in words)
-
-
-# --- shapes -----------------------------------------------------------------------------------------
-
-# Each alternative begins with a letter, not with \b or a group: only then can `re` skip quickly to the
-# few places where one may begin. Hence the word boundary as a look-behind.
-_KEYED = "|".join(
-    (
-        *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "credential", "bearer"),
-        r"token(?!s?[a-rt-z]|s\W+\d)",
-        *(rf"{word}(?<=\b{word})" for word in ("auth", "pin", "otp", "cvv", "cvc", "sig", "sid", "jwt")),
-        *("session[ _-]?id", "session[ _-]?key", "connection[ _-]?string"),
-        *("api[ _-]?key", "access[ _-]?key", "account[ _-]?key", "private[ _-]?key", "shared[ _-]?key"),
-        *("signing[ _-]?key", "encryption[ _-]?key", "master[ _-]?key", "service[ _-]?key", "hmac[ _-]?key"),
-        *("subscription[ _-]?key", "license[ _-]?key", "storage[ _-]?key", "ssh[ _-]?key", "auth[ _-]?key"),
-    )
-)
-_ASSIGNED = r"""[\w-]{0,32}\\*["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}"""
-_SPOKEN = r"\s{1,3}(?:is|was|to)\s{1,3}(?=\S{0,200}\d)"
-_QUOTED_OR_WORD = r"""(\\*["'])?(?(2)(?:(?!\2)(?:\\.|.))*|[^\s"',;&<>)\]}]{3,})"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """A pattern, looked for only where one of its markers stands in the lower-cased text.
-
-    Its groups are what stays: everything after the last of them is replaced. `folded` patterns are
-    written in lower case and meet the lower-cased text, which is several times faster than IGNORECASE.
-    """
-
-    markers: tuple[str, ...]
-    pattern: re.Pattern[str]
-    folded: bool
-
-    def replace(self, text: str, lowered: str) -> str:
-        parts: list[str] = []
-        done = 0
-        for match in self.pattern.finditer(lowered if self.folded else text):
-            parts += (
-                text[done : match.end(match.lastindex or 0) if match.lastindex else match.start()],
-                MASK,
-            )
-            done = match.end()
-        return "".join((*parts, text[done:])) if parts else text
-
-
-def _folded(markers: str, pattern: str) -> _Shape:
-    return _Shape(tuple(markers.split()), re.compile(pattern, re.DOTALL), folded=True)
-
-
-def _exact(markers: str, pattern: str) -> _Shape:
-    return _Shape(tuple(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
-
-
-_NAMES = "pass pwd secret credential token bearer auth pin otp cvv cvc sig sid jwt session connection key"
-
-_SHAPES = (
-    _folded(
-        "private",
-        r"-----begin [a-z0-9 ]{0,40}private key[a-z ]{0,10}-----.*?(?:-----end [^-]{0,60}-----|\Z)",
-    ),
-    _folded(
-        "authorization cookie",
-        r"""((?:authorization|cookie)\\*["']?\s{0,3}[:=]\s{0,3})(\\*["'])?"""
-        r"""(?(2)(?:(?!\2)(?:\\.|.))*|[^\r\n"']+)""",
-    ),
-    _folded(_NAMES, rf"((?:{_KEYED})(?:{_ASSIGNED}|{_SPOKEN})){_QUOTED_OR_WORD}"),
-    _folded(_NAMES, rf"(--?[\w-]{{0,32}}(?:{_KEYED})[\w-]{{0,32}}\s{{1,3}}){_QUOTED_OR_WORD}"),
-    _folded(
-        "key token secret sig salt seed",
-        r"((?:key|token|secret|signature|salt|seed)\b\W{1,4})(?=[\w+/-]{0,200}\d)[\w+/-]{24,}={0,2}",
-    ),
-    _folded("bearer", r"(\bbearer\s{1,3})[\w.~+/=:-]{6,}"),
-    _exact("basic", r"(\b[Bb]asic\s{1,3})(?=[a-zA-Z0-9+/]{0,200}[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}"),
-    _exact(
-        "://",
-        r"""(://[^\s/:@"'\[]{0,128}:)(?!\d{1,5}(?:[/\s]|\Z))[^\s"'<>]{1,256}(?=@)""",
-    ),
-    _exact("://", r"""(://)[^\s/:@"']{20,256}(?=@)"""),
-    _exact("eyj", r"\beyJ[\w-]{10,}\.[\w-]{4,}(?:\.[\w-]*){0,3}"),
-    _exact("sk- sk_ rk_ pk_", r"\b(?:sk-|[srp]k_(?:live|test|prod)_)[\w-]{12,}"),
-    _exact("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?:gh[pousr]_|github_pat_)\w{16,}"),
-    _exact("akia asia", r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}"),
-    _exact("xox xapp-", r"\b(?:xox[a-z]-|xapp-)[\w-]{10,}"),
-    _exact("aiza ya29.", r"\b(?:AIza|ya29\.)[\w-]{20,}"),
-    _exact(
-        "glpat- npm_ pypi- hf_ gsk_ xai- tvly- pplx- dckr_pat_ hvs. dop_v1_ shpat_ lin_api_ whsec_ sg. r8_",
-        r"\b(?:glpat-|npm_|pypi-|hf_|gsk_|xai-|tvly-|pplx-|dckr_pat_|hvs\.|dop_v1_|shpat_|lin_api_|whsec_|SG\.|r8_)"
-        r"[\w.-]{16,}",
-    ),
-    _exact("age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
-    _exact("hooks.slack.com/", r"(hooks\.slack\.com/services/)[\w/-]{8,}"),
-    _exact("/api/webhooks/", r"(/api/webhooks/)[\w/-]{8,}"),
-    _exact(":aa", r"\b\d{6,12}:AA[\w-]{30,}"),
-)
-
-
-def _shortest(markers: Iterable[str]) -> tuple[str, ...]:
-    """Without those that contain another one."""
-    every = dict.fromkeys(markers)
-    return tuple(
-        marker for marker in every if not any(other != marker and other in marker for other in every)
-    )
-
-
-_MARKERS = _shortest(
-    [
-        *(marker for shape in _SHAPES for marker in shape.markers),
-        *("mnemonic", "recovery", "code", "connstr"),  # names that no shape looks for
-    ]
-)
 _CLIPPED = "…"
 
 
@@ -206,7 +38,7 @@ class Masker:
     def register(self, secrets: Iterable[str]) -> None:
         """Hide these values from now on, also where they stand percent-encoded or inside JSON."""
         known = set(self._known)
-        for secret in secrets:
+        for secret in [part for given in secrets for part in (given, _password_of(given))]:
             if len(secret) >= SHORTEST_SECRET:
                 known |= {secret, quote(secret, safe=""), pack(secret).decode()[1:-1]}
         self._known = tuple(sorted(known, key=len, reverse=True))
@@ -219,7 +51,7 @@ class Masker:
         if len(text) < SHORTEST_SECRET:
             return text
         lowered = _lowered(text)
-        for shape in _SHAPES:
+        for shape in SHAPES:
             for marker in shape.markers:
                 if marker in lowered:
                     replaced = shape.replace(text, lowered)
@@ -257,7 +89,7 @@ class Masker:
     def _suspicious(self, packed: bytes) -> bool:
         text = packed.decode()
         lowered = text.lower()
-        for marker in _MARKERS:  # a loop: several times faster than any() here
+        for marker in MARKERS:  # a loop: several times faster than any() here
             if marker in lowered:
                 return True
         return any(secret in text for secret in self._known)
@@ -301,6 +133,13 @@ class Masker:
                 and is_secret_name(item)
             )
         return masked
+
+
+def _password_of(address: str) -> str:
+    """The secret part of an address, which may show up without the rest of it."""
+    with suppress(ValueError):
+        return urlsplit(address).password or ""
+    return ""
 
 
 def _hidden(name: str, value: Any) -> Any:

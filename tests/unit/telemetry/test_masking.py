@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.secret_shapes import IN_TEXT, IN_VALUES
 
-from steward.telemetry.masking import MASK, MAX_DEPTH, Masker, is_secret_name
+from steward.telemetry.masking import MAX_DEPTH, Masker
+from steward.telemetry.shapes import MASK, is_secret_name
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -75,6 +76,11 @@ def test_a_registered_value_is_hidden_wherever_it_stands(secret: str) -> None:
     assert masker.text("abc stays, it is too short to be told from a word") == (
         "abc stays, it is too short to be told from a word"
     )
+
+
+def test_the_password_of_a_registered_address_is_hidden_on_its_own() -> None:
+    masker = Masker(["postgresql://steward:opensesame@db/x", "http://[not an address"])
+    assert masker.text("login failed with opensesame") == "login failed with ***"
 
 
 @dataclasses.dataclass

@@ -28,7 +28,7 @@ _FILLERS = frozenset(
     """
     this the a an tool tools function endpoint action use used using will would can could allow allows enable
     let lets you your user users us we to for be help helps when call calls called with mcp api server utility
-    provides provide ability way client clients model ai agent agents and or also easily simply quickly
+    ability way client clients model ai agent agents and or also easily simply quickly
     permanently safely recursively efficiently automatically force
     """.split()  # noqa: SIM905 - a list of words reads better as one
 )
@@ -80,17 +80,19 @@ def head_verb(sentence: str) -> Verb | None:
     if _QUERYING.match(sentence):
         return Verb("query", Act.READ, "base")
     said: list[Verb] = []
+    opening = True  # nothing but fillers so far: here a word that may be a thing is a verb
     chained = False  # only verbs and joints so far, as in 'get, create or update'
     matches = list(WORD.finditer(sentence))[:_MAX_WORDS]
     for position, match in enumerate(matches):
         word = match[0].casefold()
         found = None if word in _FILLERS else verb(word)
         if not said:
-            if found is not None:
+            if found is not None and (opening or not found.noun_like):
                 said.append(found)
                 chained = True
             elif position > _HEAD_WITHIN:
                 break
+            opening = opening and word in _FILLERS
         elif found is None or found.form != said[0].form or not _joined(sentence, matches, position):
             chained = chained and word in _JOINTS
         elif chained or not found.noun_like:

@@ -83,6 +83,8 @@ def test_a_name_that_changes_or_says_nothing_is_destructive(name: str) -> None:
         ("pages", "Tool for getting pages.", Kind.READ_ONLY),
         ("pages", "Tool for copying pages.", Kind.WRITE),
         ("pages", "Copies pages.", Kind.WRITE),
+        ("get_schema", "Provides the schema of any resource type.", Kind.READ_ONLY),
+        ("get_activity", "Always prefer this for activity logs. Lists them.", Kind.READ_ONLY),
         ("pages", "An interesting tool.", Kind.DESTRUCTIVE),
         ("get_it", "Get it. Does not delete anything.", Kind.READ_ONLY),
     ],

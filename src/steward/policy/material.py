@@ -41,7 +41,7 @@ _MATERIAL: dict[str, tuple[str, ...]] = {
     ),
     "an environment file": (
         r"/\.env(?:rc)?(?!\.(?:example|sample|template|dist|defaults|schema)$)(?:[._~-][^/]*)?(?=/|$)",
-        r"/[^/]+\.env$",
+        rf"/[^/]+\.env{_STAGE}$",
     ),
     "a process's memory or a raw device": (
         r"/proc/(?:[^/]+/)+(?:environ|mem|fd|auxv)(?=/|$)",
@@ -92,7 +92,8 @@ _MATERIAL: dict[str, tuple[str, ...]] = {
     ),
     "a cloud's credential service": (
         r"/(?:169\.254\.(?:169\.254|170\.2)|metadata\.goog(?:le\.internal)?|100\.100\.100\.200)(?::\d+)?(?=/|$)",
-        r"/\[fd00:ec2::254\]",
+        r"/(?:0xa9fea9fe|2852039166|0251\.0376\.0251\.0376)(?::\d+)?(?=/|$)",
+        r"/\[(?:fd00:ec2::254|::ffff:(?:169\.254\.169\.254|a9fe:a9fe))\]?",
     ),
 }
 _REASONS = tuple(_MATERIAL)
@@ -114,6 +115,9 @@ _GLOB_STEMS = (
 )  # fmt: skip
 _MIN_LITERALS = 3
 _MAX_EXPANSIONS = 64
+_MAX_PARTS = 256
+_MAX_PART = 255  # no file has a longer name
+_STARS = re.compile(r"\*+")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _WILD = re.compile(r"\[[^\]]*\]|[*?]")
 
@@ -135,6 +139,8 @@ def names_secret(path: str, *, named_path: bool, protected: Sequence[str] = ()) 
 
 def glob_reaches(path: str) -> str | None:
     """Whether a path with wildcards is aimed at sensitive material: enough of its name is spelled out."""
+    if path.count("/") > _MAX_PARTS:
+        return "a wildcard too long to inspect"
     for count, expanded in enumerate(_expansions(path)):
         if count >= _MAX_EXPANSIONS:
             return "too many paths at once to inspect"
@@ -145,18 +151,21 @@ def glob_reaches(path: str) -> str | None:
 
 def _expansions(path: str) -> Iterator[str]:
     """Every alternative of `{a,b}`, innermost braces first."""
-    braces = _BRACES.search(path)
-    if braces is None:
-        yield path
-        return
-    for choice in braces[1].split(","):
-        yield from _expansions(path[: braces.start()] + choice + path[braces.end() :])
+    pending = [path]
+    while pending:
+        current = pending.pop()
+        braces = _BRACES.search(current)
+        if braces is None:
+            yield current
+            continue
+        before, after = current[: braces.start()], current[braces.end() :]
+        pending.extend(before + choice + after for choice in braces[1].split(","))
 
 
 def _aims(path: str) -> bool:
     if _SECRET.search(path):
         return True
-    parts = path.strip("/").split("/")
+    parts = [part if len(part) <= _MAX_PART else "" for part in _STARS.sub("*", path).strip("/").split("/")]
     return any(_covers(parts, target.split("/"), stem=False) for target in _GLOB_TARGETS) or any(
         _covers(parts, [target], stem=True) for target in _GLOB_STEMS
     )

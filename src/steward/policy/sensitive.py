@@ -19,7 +19,7 @@ Resolve = Callable[[str], str]
 
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
-MAX_CHARACTERS = 4_000_000
+MAX_CHARACTERS = 1_000_000
 MAX_PATH = 4_096
 _MAX_DECODES = 4
 
@@ -28,20 +28,21 @@ _PATH_KEY = re.compile(
     r"|src|source|dst|dest|destination|target|cwd|root|location|attachments?|vault)(?:$|[_-])"
 )
 _PROSE_KEY = re.compile(
-    r"(?:^|[_-])(?:query|queries|q|question|text|content|contents|message|title|description|desc|body|prompt|task"
-    r"|note|notes|summary|fact|subject|comment|instructions?|topic|reason|name|label|utterance|answer|goal"
-    r"|keywords?|search|context|observations?|thought)(?:$|[_-])"
+    r"(?:^|[_-])(?:query|queries|q|questions?|texts?|contents?|messages?|titles?|descriptions?|desc|body|prompts?"
+    r"|tasks?|notes?|summary|facts?|subject|comments?|instructions?|topics?|reason|names?|labels?|utterance"
+    r"|answers?|goals?|keywords?|search|context|observations?|thoughts?)(?:$|[_-])"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PATH_START = re.compile(
     r"(?:[~/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\$\{?home|%userprofile%|file:)", re.IGNORECASE
 )
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-_PIECES = re.compile(r"[\s\"'`,;|<>()=?&#]+")
+_PIECES = re.compile(r"(?:[\s\"'`,;|<>()\[\]{}=?&#]|:(?!//))+")
 _QUOTING = re.compile(r"[\"'`\\^]")
 _REPEATED = re.compile(r"[/\\](?:\.?[/\\])+")
 _GLOB = re.compile(r"[*?\[{]")
-_HARMLESS = re.compile(r"[A-Za-z0-9 ,_-]*")
+_MORE_THAN_A_PATH = re.compile(r"[\s\"']")
+_HARMLESS = re.compile(r"[A-Za-z0-9 ,_-]*[.:!]?")
 _SLASHES = str.maketrans("\u2044\u2215\u29f8\u2571\u2216\u29f5\\", "///////")
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0441\u0501\u0435\u04bb\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0455\u0442\u0443\u0445\u051d"
@@ -120,7 +121,7 @@ def _flat_key(key: str) -> str:
 def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> Iterator[str]:
     value = text.value
     is_path = bool(_PATH_KEY.search(text.key))
-    if _HARMLESS.fullmatch(value) and not is_path and "id_" not in value:
+    if not is_path and _harmless(value):
         return
     if len(value) > MAX_PATH:
         if is_path:
@@ -129,11 +130,19 @@ def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> It
         value = _REPEATED.sub("/", value)
         if len(value) > MAX_PATH:
             return  # content, not a path
-    for candidate in _candidates(value, prose=not is_path and bool(_PROSE_KEY.search(text.key))):
+    prose = not is_path and bool(_PROSE_KEY.search(text.key))
+    for candidate in dict.fromkeys(_candidates(value, prose=prose)):
         named_path = is_path and candidate == value.strip()
+        if not named_path and _harmless(candidate):
+            continue
         yield from _judge_path(candidate, named_path=named_path, protected=protected)
         if resolve is not None:
             yield from _judge_resolved(candidate, named_path, resolve, protected)
+
+
+def _harmless(text: str) -> bool:
+    """Plain words, which name nothing sensitive unless they are known to be a path."""
+    return _HARMLESS.fullmatch(text) is not None and "id_" not in text
 
 
 def _candidates(value: str, *, prose: bool) -> Iterator[str]:
@@ -145,6 +154,8 @@ def _candidates(value: str, *, prose: bool) -> Iterator[str]:
             yield stripped
         return
     yield stripped
+    if spaced:
+        yield from stripped.split()
     pieces = _PIECES.split(stripped)
     if len(pieces) > 1:
         yield from filter(None, pieces)
@@ -163,7 +174,7 @@ def _judge_path(candidate: str, *, named_path: bool, protected: Sequence[str]) -
             yield "A path in the arguments holds a NUL character."
         path = _lexical(spelling)
         secret = names_secret(path, named_path=named_path, protected=protected)
-        if secret is None and _GLOB.search(path):
+        if secret is None and _GLOB.search(path) and not _MORE_THAN_A_PATH.search(spelling):
             secret = glob_reaches(path)
         if secret is not None:
             yield f"The arguments name {secret}."

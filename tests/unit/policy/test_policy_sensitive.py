@@ -11,6 +11,19 @@ from steward.policy import find_sensitive
 from steward.policy.sensitive import MAX_DEPTH, MAX_PATH, MAX_VALUES
 
 SENSITIVE = [
+    "prod.env.local",
+    "http://0xa9fea9fe/",
+    "http://2852039166/",
+    "http://[::ffff:169.254.169.254]/x",
+    "[/etc/shadow]",
+    "vol:/root/.ssh:ro",
+    "HEAD:.env",
+    "--file=/etc/shadow",
+    "https://x.example/?f=%2Fetc%2Fshadow",
+    "\\\\host\\c$\\Users\\me\\.ssh\\id_rsa",
+    "c:\\windows\\system32\\config\\SAM",
+    "/e?c/shadow",
+    "~/.s?h/*",
     "/etc/shadow",
     "/etc/../etc/shadow",
     "/etc//shadow",
@@ -110,6 +123,20 @@ SENSITIVE = [
 ]
 
 ORDINARY = [
+    "https://api.example.com/v1/tokens",
+    "https://example.com/reset-password",
+    "2026-11-15T10:00:00Z",
+    "Europe/Berlin",
+    "application/json",
+    "TCP/IP",
+    "*.{ts,tsx}",
+    "**/*.{json,yaml}",
+    "https://x.example/{id}",
+    "id_card.png",
+    "/dev/null",
+    "/proc/cpuinfo",
+    "key=value",
+    "secretary.docx",
     "README.md",
     "/etc/hosts",
     "/etc/hostname",
@@ -174,6 +201,8 @@ PROSE = [
 
 COMMANDS = [
     "cat /etc/shadow",
+    "cat /etc/{hosts,shadow}",
+    "cat ~/.s?h/*",
     "cat /etc/sh''adow",
     "cat /etc/sh\\adow",
     "cp ~/.ssh/id_rsa /tmp",
@@ -279,15 +308,30 @@ class BrokenPath:
         nested(MAX_DEPTH + 1),
         endless(),
         [0] * (MAX_VALUES + 1),
-        {"texts": ["x " * 2000] * 1100},
+        {"lines": ["x. " * 1300] * 300},
         {"x": object()},
         {"path": BrokenPath()},
         {"path": "a" * (MAX_PATH + 1)},
         {"path": "/a%2525252525252525252fb"},
         {"path": "notes\0"},
         {"x": "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"},
+        {"x": "{a,b}" * 800},
+        {"x": "/x*" * 300},
     ],
-    ids=["deep", "endless", "many", "much", "object", "broken path", "long", "encoded", "nul", "braces"],
+    ids=[
+        "deep",
+        "endless",
+        "many",
+        "much",
+        "object",
+        "broken path",
+        "long",
+        "encoded",
+        "nul",
+        "braces",
+        "many braces",
+        "many parts",
+    ],
 )
 def test_what_cannot_be_inspected_counts_as_sensitive(arguments: Any) -> None:
     assert find_sensitive(arguments)
@@ -295,6 +339,11 @@ def test_what_cannot_be_inspected_counts_as_sensitive(arguments: Any) -> None:
 
 def test_long_text_is_content_and_not_a_path() -> None:
     assert find_sensitive({"content": "word " * 10_000, "data": "A/b" * 100_000}) == ()
+
+
+def test_data_with_braces_is_not_a_path() -> None:
+    document = '{"panels": [' + ", ".join(f'{{"id": {n}, "kind": "a,b"}}' for n in range(50)) + "]}"
+    assert find_sensitive({"dashboard": document, "compact": document.replace(" ", "")}) == ()
 
 
 def test_a_path_blown_up_with_slashes_is_still_found() -> None:

@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.integration.programs import program, servers
 from tests.postgres import FAST, scratch_folder
@@ -151,7 +153,7 @@ async def test_a_server_restarted_under_two_programs_serves_both_again(kept: Dat
         before = postmaster(folder)
         os.kill(before, signal.SIGINT)  # a fast shutdown, as an administrator would
         await until(lambda: before not in servers(folder))
-        # The news of the shutdown has reached this program: every call from here on works.
+        await works_again(kept)
         assert await asyncio.gather(*(kept.fetchval("SELECT n FROM kept") for _ in range(20))) == [42] * 20
         async with asyncio.timeout(30):
             while (heard := await other.tell("query SELECT n FROM kept")) != "42":
@@ -233,6 +235,22 @@ async def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None
         await Database(Embedded(tmp_path / "file" / "database")).__aenter__()
     assert (refused.value.code, refused.value.retryable) == ("STORAGE_FAILED", False)
     assert "STEWARD_HOME" in (refused.value.fix or "")
+
+
+async def test_a_disk_that_is_full_at_the_start_is_named(folder: Path) -> None:
+    (folder / "data" / "postmaster.opts").unlink()
+    (folder / "data" / "postmaster.opts").symlink_to("/dev/full")  # the first file that a start writes
+    with pytest.raises(StorageError) as refused:
+        await Database(Embedded(folder)).__aenter__()
+    assert refused.value.code == "STORAGE_FULL"
+    assert refused.value.fix
+
+
+async def test_a_folder_that_is_deleted_under_the_program_ends_quietly(folder: Path) -> None:
+    async with Database(Embedded(folder)):
+        (pid,) = [postmaster(folder)]
+        shutil.rmtree(folder)
+    await until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 async def test_a_server_that_cannot_start_says_why_and_where_to_look(folder: Path) -> None:

@@ -111,11 +111,6 @@ class EmbeddedServer:
     def url(self) -> str:
         return f"postgresql://postgres@/postgres?host={quote(str(self._socket_folder), safe='')}&port=5432"
 
-    @property
-    def pid(self) -> int | None:
-        postmaster = Postmaster.read(self._data)
-        return postmaster.pid if postmaster and postmaster.answers() else None
-
     def join(self) -> None:
         """Take a share; the server runs when this returns."""
         with explain_os_error(f"The database folder {self._folder} cannot be used."):

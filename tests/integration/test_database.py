@@ -1,6 +1,7 @@
 """Any PostgreSQL through DATABASE_URL: what can be wrong with it, and what goes in and out."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -265,6 +266,20 @@ async def test_a_connection_the_server_ended_is_replaced(database: Database) -> 
     await admin.fetchval("SELECT pg_terminate_backend($1, 5000)", ended)
     await admin.close()
     assert await database.fetchval("SELECT pg_backend_pid()") != ended
+
+
+async def test_calls_that_find_no_database_fail_each_and_block_nobody(postgres: TestServer) -> None:
+    name = f"test_{os.getpid()}_doomed"
+    admin = await asyncpg.connect(postgres.server.url)
+    await admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{postgres.template}"')
+    async with Database(External(postgres.url(name)), pool_size=2) as database:
+        assert await asyncio.gather(*(database.fetchval("SELECT 1") for _ in range(4))) == [1] * 4
+        await admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        await admin.close()
+        calls = (database.fetchval("SELECT 1") for _ in range(20))
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+    assert {answer.code for answer in answers if isinstance(answer, StorageError)} == {"STORAGE_UNAVAILABLE"}
+    assert len(answers) == 20
 
 
 def test_an_external_place_shows_no_password() -> None:

@@ -29,11 +29,10 @@ from steward.storage import codecs
 from steward.storage.codecs import Connection
 from steward.storage.failures import FOREIGN, LOST_CONNECTION, explain_connecting, explained
 from steward.storage.migrate import migrate
+from steward.storage.pool import ConnectionPool, Lease, Pooled
 from steward.storage.presence import Presence
 
 if TYPE_CHECKING:
-    from asyncpg.pool import Pool, PoolConnectionProxy
-
     from steward.storage.embedded import EmbeddedServer
 
 POOL_SIZE = 10
@@ -82,11 +81,11 @@ Place = Embedded | External
 class Session:
     """Queries, on a connection of a transaction or on the pool; both have these methods."""
 
-    def __init__(self, source: "Pool[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record] | None") -> None:
+    def __init__(self, source: "ConnectionPool | Pooled | None") -> None:
         self._source = source
 
     @property
-    def _target(self) -> "Pool[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]":
+    def _target(self) -> "ConnectionPool | Pooled":
         if self._source is None:
             raise StorageError("The database is not open.")
         return self._source
@@ -124,7 +123,7 @@ class Session:
 class Database(Session):
     def __init__(self, place: Place, *, pool_size: int = POOL_SIZE) -> None:
         super().__init__(None)
-        self._pool: Pool[asyncpg.Record] | None = None
+        self._pool: ConnectionPool | None = None
         self._place = place
         self._pool_size = pool_size
         self._server: EmbeddedServer | None = None
@@ -162,11 +161,9 @@ class Database(Session):
         pool = self._pool
         if pool is None:
             raise StorageError("The database is not open.")
-        with explained:
-            connection = await pool.acquire()
-        try:
-            transaction = connection.transaction()
+        async with Lease(pool) as connection:
             with explained:
+                transaction = connection.transaction()
                 await transaction.start()
             try:
                 yield Session(connection)
@@ -176,9 +173,6 @@ class Database(Session):
                 raise
             with explained:
                 await transaction.commit()
-        finally:
-            with explained:
-                await pool.release(connection)
 
     async def instance(self) -> int:
         """The key by which others see in `pg_locks` that this program lives. Held from here on."""
@@ -198,9 +192,10 @@ class Database(Session):
             case _:
                 assert_never(self._place)
         await self._prepare()
-        self._source = self._pool = await asyncpg.create_pool(
+        pool = await asyncpg.create_pool(
             min_size=0, max_size=self._pool_size, connect=self._connect, reset=_keep
         )
+        self._source = self._pool = ConnectionPool(pool, self._pool_size)
 
     async def _prepare(self) -> None:
         try:
@@ -238,12 +233,8 @@ class Database(Session):
         return True
 
     async def _close(self) -> None:
-        pool = self._pool
-        if pool is not None:
-            try:
-                await asyncio.wait_for(pool.close(), CLOSE_DEADLINE)
-            except (*FOREIGN, asyncio.CancelledError):
-                pool.terminate()
+        if self._pool is not None:
+            await self._pool.close(seconds=CLOSE_DEADLINE)
         self._presence.drop()
         if self._server is not None:
             await _finish(asyncio.to_thread(self._server.leave))

@@ -1,0 +1,122 @@
+"""A short way to a pooled connection.
+
+asyncpg's pool spends more time on handing a connection out and taking it back than a small query takes: a
+task, a proxy and a shield each time. Here a connection whose call went well stays at hand for the next one;
+anything unusual (an error, a cancellation, a closed connection) goes back to asyncpg's pool, which knows what
+to do about it.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import asyncpg
+
+from steward.storage.failures import FOREIGN, explained
+
+if TYPE_CHECKING:
+    from asyncpg.pool import Pool, PoolConnectionProxy
+
+Pooled: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
+
+
+class Lease:
+    """One connection for one `async with`. Its own failures are explained, the body's are not."""
+
+    __slots__ = ("_connection", "_pool")
+
+    def __init__(self, pool: "ConnectionPool") -> None:
+        self._pool = pool
+        self._connection: Pooled | None = None
+
+    async def __aenter__(self) -> Pooled:
+        with explained:
+            self._connection = connection = await self._pool.take()
+        return connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._connection is None:
+            return
+        if error is None:
+            self._pool.put(self._connection)
+        else:
+            with explained:
+                await self._pool.drop(self._connection)
+
+
+class ConnectionPool:
+    """The methods of a connection, each on whichever one is free."""
+
+    def __init__(self, pool: "Pool[asyncpg.Record]", size: int) -> None:
+        self._pool = pool
+        self._slots = asyncio.Semaphore(size)
+        self._at_hand: list[Pooled] = []
+
+    async def take(self) -> Pooled:
+        await self._slots.acquire()
+        try:
+            while self._at_hand:
+                connection = self._at_hand.pop()
+                if _usable(connection):
+                    return connection
+                await self._pool.release(connection)
+            return await self._pool.acquire()
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def put(self, connection: Pooled) -> None:
+        self._at_hand.append(connection)
+        self._slots.release()
+
+    async def drop(self, connection: Pooled) -> None:
+        try:
+            await self._pool.release(connection)
+        finally:
+            self._slots.release()
+
+    async def close(self, *, seconds: float) -> None:
+        """Wait for calls under way, but not for ever."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._at_hand:
+                    await self._pool.release(self._at_hand.pop())
+                await self._pool.close()
+        except (*FOREIGN, asyncio.CancelledError):
+            self._pool.terminate()
+
+    async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
+        async with Lease(self) as connection:
+            return await connection.fetch(query, *args)
+
+    async def fetchrow(self, query: str, *args: object) -> asyncpg.Record | None:
+        async with Lease(self) as connection:
+            return await connection.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: object) -> Any:
+        async with Lease(self) as connection:
+            return await connection.fetchval(query, *args)
+
+    async def execute(self, query: str, *args: object) -> str:
+        async with Lease(self) as connection:
+            return await connection.execute(query, *args)
+
+    async def executemany(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        async with Lease(self) as connection:
+            await connection.executemany(query, rows)
+
+    async def copy_records_to_table(
+        self, table: str, *, columns: Sequence[str], records: Iterable[Sequence[object]]
+    ) -> str:
+        async with Lease(self) as connection:
+            return await connection.copy_records_to_table(table, columns=columns, records=records)
+
+
+def _usable(connection: Pooled) -> bool:
+    try:
+        return not connection.is_closed()
+    except asyncpg.InterfaceError:  # closed, and taken out of asyncpg's pool already
+        return False

@@ -5,11 +5,13 @@ them back. Never loses a line that it accepted while the process lives: what can
 a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostics (log.py).
 """
 
+import re
 import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -28,6 +30,7 @@ BACKLOG_BYTES = 64 << 20
 CLOSING_SECONDS = 5.0
 
 _NAME = "executions"
+_OUR_ID = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class ExecutionLogFile:
         self._appender = DailyAppender(self._files, keep_days=retention_days)
         self._clock = clock
         self._masker = masker
+        self._name = lru_cache(maxsize=4096)(masker.value)
         self._backlog_lines = backlog_lines
         self._backlog_bytes = backlog_bytes
         self._waiting: deque[_Entry] = deque()
@@ -73,16 +77,18 @@ class ExecutionLogFile:
 
     def append(self, execution: Execution) -> None:
         day = execution.at.astimezone(UTC).date()
-        line = _line(execution)
+        facts = pack(self._facts(execution))
+        payload = _payload(execution)
         try:
-            packed = pack(line)
+            packed = pack(payload)
         except (TypeError, ValueError, RecursionError):  # an agent answered with more than JSON can carry
-            entry = _Entry(day, self._masker.dumps(line), masked=True)
-        else:
-            large = len(packed) > LARGE_LINE
-            entry = _Entry(day, packed if large else self._masker.masked_json(packed), masked=not large)
+            packed = self._masker.dumps(payload)
+        large = len(packed) > LARGE_LINE
+        if not large:
+            packed = self._masker.masked_json(packed)
+        entry = _Entry(day, b"%b,%b" % (facts[:-1], packed[1:]), masked=not large)
         with self._lock:
-            if self._waiting or not entry.masked:
+            if self._waiting or large:
                 self._keep(entry)
             elif not self._write(entry):
                 self._keep(entry, wake=False)
@@ -125,6 +131,39 @@ class ExecutionLogFile:
         with self._lock:
             self._appender.close()
             return len(self._waiting)
+
+    def _facts(self, execution: Execution) -> dict[str, Any]:
+        """Who, what, when and how it ended. Names repeat, so each is looked at for secrets only once."""
+        call, result = execution.call, execution.result
+        facts: dict[str, Any] = {
+            "at": execution.at.astimezone(UTC).isoformat(timespec="microseconds"),
+            "tool": self._name(execution.tool),
+            "agent": self._name(execution.agent),
+            "caller": {"kind": call.caller.kind.value, "id": self._name(call.caller.id)},
+            "user": self._name(call.user),
+            "correlation_id": self._identifier(call.correlation_id),
+            "call_id": self._identifier(call.call_id),
+            "status": "done",
+            "code": None,
+            "duration_ms": round(result.duration_ms, 3),
+            "risk": execution.risk.value if execution.risk else None,
+            "confidence": call.confidence,
+        }
+        match result:
+            case Done():
+                pass
+            case Failed():
+                facts["status"], facts["code"] = "failed", str(result.code)
+                if result.outcome_unknown:
+                    facts["outcome_unknown"] = True
+            case PendingApproval():
+                facts["status"], facts["proposal_id"] = "pending_approval", result.proposal_id
+            case _:
+                assert_never(result)
+        return facts
+
+    def _identifier(self, identifier: str) -> str:
+        return identifier if _OUR_ID.fullmatch(identifier) else self._name(identifier)
 
     # The next four run with the lock held.
 
@@ -174,42 +213,18 @@ class ExecutionLogFile:
             return True
 
 
-def _line(execution: Execution) -> dict[str, Any]:
-    call, result = execution.call, execution.result
-    line: dict[str, Any] = {
-        "at": execution.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "tool": execution.tool,
-        "agent": execution.agent,
-        "caller": {"kind": call.caller.kind.value, "id": call.caller.id},
-        "user": call.user,
-        "correlation_id": call.correlation_id,
-        "call_id": call.call_id,
-        "arguments": call.arguments,
-        "status": "done",
-        "output": None,
-        "error": None,
-        "code": None,
-        "duration_ms": round(result.duration_ms, 3),
-        "risk": execution.risk.value if execution.risk else None,
-        "confidence": call.confidence,
-    }
+def _payload(execution: Execution) -> dict[str, Any]:
+    """What went in and what came out: the part that may hold anything."""
+    result = execution.result
     match result:
         case Done():
-            line["output"] = result.data
+            return {"arguments": execution.call.arguments, "output": result.data, "error": None}
         case Failed():
-            line |= {
-                "status": "failed",
-                "output": result.data,
-                "error": result.error,
-                "code": str(result.code),
-            }
-            if result.outcome_unknown:
-                line["outcome_unknown"] = True
+            return {"arguments": execution.call.arguments, "output": result.data, "error": result.error}
         case PendingApproval():
-            line |= {"status": "pending_approval", "error": result.reason, "proposal_id": result.proposal_id}
+            return {"arguments": execution.call.arguments, "output": None, "error": result.reason}
         case _:
             assert_never(result)
-    return line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ import os
 import random
 import socket
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Generic, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
@@ -39,34 +39,21 @@ for _name in _NOISY:
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
+wanted_trace: ContextVar[str | None] = ContextVar("wanted_trace", default=None)
+
+
 class CorrelatedIds(IdGenerator):
-    """A trace begun by a call is found under the call's correlation id, where that can be a trace id."""
-
-    def __init__(self) -> None:
-        self._wanted: ContextVar[int | None] = ContextVar("wanted_trace_id", default=None)
-
-    @contextmanager
-    def rooted_in(self, correlation_id: str | None) -> Generator[None]:
-        token = self._wanted.set(_as_trace_id(correlation_id))
-        try:
-            yield
-        finally:
-            self._wanted.reset(token)
+    """A trace begun while a correlation id is wanted has that id, where it can be one."""
 
     def generate_span_id(self) -> int:
         return random.getrandbits(64) or 1
 
     def generate_trace_id(self) -> int:
-        return self._wanted.get() or random.getrandbits(128) or 1
-
-
-def _as_trace_id(correlation_id: str | None) -> int | None:
-    if correlation_id is None or len(correlation_id) != 32:
-        return None
-    try:
-        return int(correlation_id, 16)
-    except ValueError:
-        return None
+        wanted = wanted_trace.get()
+        if wanted and len(wanted) == 32:
+            with suppress(ValueError):
+                return int(wanted, 16) or 1
+        return random.getrandbits(128) or 1
 
 
 class Sender(Protocol):

@@ -4,11 +4,11 @@ Data, mostly, and compiled once. Does not own the replacing in values and files 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 MASK = "***"
+LONGEST_NAME = 256
 
 # --- names ------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ _HARMLESS = frozenset(  # says something about a secret, is none
 @lru_cache(maxsize=8192)
 def is_secret_name(name: str) -> bool:
     """Whether what stands under this key is hidden, in any case and with any separators."""
-    words = [word.lower() for word in _WORDS.findall(name[:256])]
+    words = [word.lower() for word in _WORDS.findall(name[:LONGEST_NAME])]
     if not words or words[-1] in _HARMLESS:
         return False
     joined = "".join(words)
@@ -96,9 +96,12 @@ class Shape:
     written in lower case and meet the lower-cased text, which is several times faster than IGNORECASE.
     """
 
-    markers: tuple[str, ...]
+    markers: frozenset[str]
     pattern: re.Pattern[str]
     folded: bool
+
+    def found(self, text: str, lowered: str) -> bool:
+        return self.pattern.search(lowered if self.folded else text) is not None
 
     def replace(self, text: str, lowered: str) -> str:
         parts: list[str] = []
@@ -113,11 +116,11 @@ class Shape:
 
 
 def _folded(markers: str, pattern: str) -> Shape:
-    return Shape(tuple(markers.split()), re.compile(pattern, re.DOTALL), folded=True)
+    return Shape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=True)
 
 
 def _exact(markers: str, pattern: str) -> Shape:
-    return Shape(tuple(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
+    return Shape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
 
 
 _NAMES = "pass pwd secret credential token bearer auth pin otp cvv cvc sig sid jwt session connection key"
@@ -163,17 +166,33 @@ SHAPES = (
 )
 
 
-def _shortest(markers: Iterable[str]) -> tuple[str, ...]:
-    """Without those that contain another one."""
-    every = dict.fromkeys(markers)
-    return tuple(
-        marker for marker in every if not any(other != marker and other in marker for other in every)
-    )
-
-
-MARKERS = _shortest(
-    [
-        *(marker for shape in SHAPES for marker in shape.markers),
-        *("mnemonic", "recovery", "code", "connstr"),  # names that no shape looks for
-    ]
+_NAME_PARTS = (  # every secret's name has one of these in it, in lower case
+    *("pass", "pwd", "secret", "cred", "token", "bearer", "auth", "pin", "otp", "cvv", "cvc", "sid", "jwt"),
+    *("sess", "conn", "key", "cookie", "mnemonic", "seed", "recovery", "backup"),
 )
+_MARKERS = tuple(dict.fromkeys([*_NAME_PARTS, *(marker for shape in SHAPES for marker in shape.markers)]))
+_NAME_PART = re.compile("|".join(_NAME_PARTS))
+
+
+def markers_in(lowered: str) -> list[str]:
+    """What a lower-cased text may have a secret next to. Nothing in, nothing to hide: the usual case."""
+    return [marker for marker in _MARKERS if marker in lowered]
+
+
+def shapes_for(markers: list[str]) -> list[Shape]:
+    """The shapes worth looking for, in their order."""
+    return [shape for shape in SHAPES if not shape.markers.isdisjoint(markers)]
+
+
+LONGEST_LABEL = 64
+
+
+def names_a_secret(json: str, lowered: str) -> bool:
+    """Whether a key in this compact JSON, or a short string that may label a value, is a secret's name."""
+    for match in _NAME_PART.finditer(lowered):
+        begin = json.rfind('"', max(0, match.start() - LONGEST_NAME), match.start()) + 1
+        end = json.find('"', match.end())
+        names = begin and (json.startswith(":", end + 1) or end - begin <= LONGEST_LABEL)
+        if names and is_secret_name(json[begin:end]):
+            return True
+    return False

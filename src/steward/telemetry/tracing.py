@@ -117,18 +117,24 @@ class Tracing:
         from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
 
-        from steward.telemetry.export import CorrelatedIds, MaskedExporter, OtlpExporter, SinkExporter  # noqa: PLC0415
+        from steward.telemetry.export import (  # noqa: PLC0415
+            CorrelatedIds,
+            MaskedExporter,
+            OtlpExporter,
+            SinkExporter,
+            wanted_trace,
+        )
 
         self._masker = masker
         self._attach, self._detach = context.attach, context.detach
         self._set_in_context, self._status = trace.set_span_in_context, trace.Status
         self._ok, self._error = trace.StatusCode.OK, trace.StatusCode.ERROR
-        self._ids = CorrelatedIds()
+        self._wanted_trace = wanted_trace
         self._sink = SpanSink(folder, clock=clock) if folder else None
         self.provider: TracerProvider = TracerProvider(
             resource=Resource.create({"service.name": service_name}),
             shutdown_on_exit=False,
-            id_generator=self._ids,
+            id_generator=CorrelatedIds(),
         )
         self._exporters: list[SpanExporter] = []
         if endpoint:
@@ -201,8 +207,9 @@ class Tracing:
     def start(
         self, name: str, attributes: Mapping[str, Any], correlation_id: str | None
     ) -> tuple["Span", "Token[Context]"]:
-        with self._ids.rooted_in(correlation_id):
-            span = self._tracer.start_span(name, attributes=attributes, record_exception=False)
+        token = self._wanted_trace.set(correlation_id)
+        span = self._tracer.start_span(name, attributes=attributes, record_exception=False)
+        self._wanted_trace.reset(token)
         return span, self._attach(self._set_in_context(span))
 
     def end(

@@ -56,8 +56,8 @@ def _assess(
     effect = spec.effect if spec.origin is Origin.BUILTIN else _effect_of(level)
     sensitive = find_sensitive(arguments, resolve=resolve, protected=rules.protected)
     if sensitive:
+        reasons = [*sensitive] if level is not _IRREVERSIBLE else [reason, *sensitive]
         level = _IRREVERSIBLE
-        reasons.extend(sensitive)
     trusted = rules.trusts((spec.name, *spec.aliases), arguments, resolve)
     if trusted is None:
         trusted = spec.origin is Origin.BUILTIN and spec.name in TRUSTED_BUILTINS
@@ -76,7 +76,8 @@ def _rate(
         known = [rating for rating in ratings if rating is not None]
         if not known:
             return _IRREVERSIBLE, f"Nobody has rated '{spec.name}'."
-        return max(known, key=lambda rating: rating.rank), f"'{spec.name}' is built in."
+        level = max(known, key=lambda rating: rating.rank)
+        return level, f"Steward rates '{spec.name}' {level}."
     if configured is not None:
         level, reason = configured, f"policy.toml rates '{spec.name}' {configured}."
     elif spec.risk is not None:

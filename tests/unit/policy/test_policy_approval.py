@@ -35,7 +35,7 @@ def asks(spec: ToolSpec, policy: str = "", *, confidence: float = 1.0, **argumen
 
 def test_a_built_in_tool_is_rated_by_its_name() -> None:
     assert assess(builtin("web_search"), {"query": "x"}, Rules()) == Assessment(
-        level=REVERSIBLE, effect=Effect.READS, reasons=("'web_search' is built in.",)
+        level=REVERSIBLE, effect=Effect.READS, reasons=("Steward rates 'web_search' reversible.",)
     )
 
 
@@ -136,6 +136,18 @@ def test_sensitive_arguments_raise_whatever_was_configured() -> None:
     assert not asks(spec, policy, path="notes.md")
     assert asks(spec, policy, path="~/.ssh/id_rsa")
     assert asks(spec, "protect = ['~/Diary/**']\n" + policy, path="/home/me/diary/monday.md")
+
+
+def test_the_reason_for_asking_is_what_made_the_call_risky() -> None:
+    reasons = {
+        name: needs_person(assess(builtin(name), {"path": ".env"}, Rules()), confidence=1.0)
+        for name in ("read_file", "delete_file")
+    }
+    assert reasons == {
+        "read_file": "It cannot be taken back. The arguments name an environment file.",
+        "delete_file": "It cannot be taken back. Steward rates 'delete_file' irreversible."
+        " The arguments name an environment file.",
+    }
 
 
 def test_the_effect_of_a_servers_tool_follows_from_its_rating() -> None:

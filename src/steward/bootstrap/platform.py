@@ -48,7 +48,9 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
     async with AsyncExitStack() as stack:
         MASKER.register(settings.secrets())
         stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
-        rules = WatchedRules(settings.policy_file)
+        rules = WatchedRules(
+            settings.policy_file, adjust=lambda read: read.protecting(str(settings.database_folder))
+        )
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(executions.close)
         tracer = _tracer(settings)
@@ -61,7 +63,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             rules=rules,
             limits=Limits(tool=settings.timeout),
             notifier=_notifier(settings),
-            resolve_path=os.path.realpath,
+            resolve_path=lambda path: os.path.realpath(os.path.expanduser(path)),  # noqa: PTH111 - text in, text out
         )
         facts = PostgresFactStore(database)
         orchestrator.register_agent_factory(

@@ -17,6 +17,7 @@ from steward.storage.embedded import EmbeddedServer
 from steward.storage.postgres import Database, External
 
 SECRET = "hunter2"
+ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 
 
 async def refusal(url: str) -> StewardError:
@@ -224,16 +225,34 @@ async def test_a_cancelled_transaction_is_undone_and_its_connection_used_again(d
         async def slow() -> None:
             async with database.transaction() as session:
                 await session.execute("INSERT INTO things VALUES (1)")
-                inside.set()
-                await session.execute("SELECT pg_sleep(60)")
+                await session.execute("SELECT pg_sleep(600)")
 
-        inside = asyncio.Event()
         task = asyncio.create_task(slow())
-        await inside.wait()
+        watcher = await asyncpg.connect(database_url)
+        await until(lambda: watcher.fetchval(ASLEEP))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await database.fetchval("SELECT count(*) FROM things") == 0
+        await watcher.close()
+
+
+async def test_a_query_that_does_not_hear_its_cancellation_is_cut_off(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def too_early(*_: object) -> None:
+        """A request to cancel that reaches the server before the query does nothing."""
+
+    monkeypatch.setattr(asyncpg.Connection, "_cancel", too_early)
+    async with Database(External(database_url), pool_size=1) as database:
+        watcher = await asyncpg.connect(database_url)
+        task = asyncio.create_task(database.fetchval("SELECT pg_sleep(600)"))
+        await until(lambda: watcher.fetchval(ASLEEP))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await database.fetchval("SELECT 1") == 1
+        await watcher.close()
 
 
 async def test_more_calls_than_connections_wait_their_turn(database: Database) -> None:
@@ -266,6 +285,18 @@ async def test_a_connection_the_server_ended_is_replaced(database: Database) -> 
     await admin.fetchval("SELECT pg_terminate_backend($1, 5000)", ended)
     await admin.close()
     assert await database.fetchval("SELECT pg_backend_pid()") != ended
+
+
+async def test_closing_waits_for_the_calls_under_way(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.storage.postgres.CLOSE_DEADLINE", 600)
+    async with asyncio.timeout(60):
+        async with Database(External(database_url)) as database:
+            await asyncio.gather(*(database.fetchval("SELECT 1") for _ in range(4)))
+            calls = [asyncio.create_task(database.fetchval("SELECT 7 FROM pg_sleep(0.3)")) for _ in range(3)]
+            await until(lambda: database.fetchval(f"{ASLEEP} HAVING count(*) = 3"))
+        assert await asyncio.gather(*calls) == [7, 7, 7]
 
 
 async def test_calls_that_find_no_database_fail_each_and_block_nobody(postgres: TestServer) -> None:

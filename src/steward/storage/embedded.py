@@ -15,6 +15,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -46,8 +47,10 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "max_connections": "100",
         "shared_buffers": "128MB",
         "maintenance_work_mem": "128MB",
+        "min_dynamic_shared_memory": "160MB",  # so that parallel index builds fit where /dev/shm is small
         "max_wal_size": "1GB",
         "random_page_cost": "1.1",
+        "client_connection_check_interval": "5s",  # a query whose program is gone ends as well
         "jit": "off",
         "io_method": "sync",
         "log_checkpoints": "off",
@@ -57,7 +60,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 START_DEADLINE = 60.0
 STOP_DEADLINE = 30.0
 _SYSTEM_USER = "pgserver"
-_SOCKET_PATH_LIMIT = 90  # of about 104 bytes, less the socket's own name
+_SOCKET_PATH_LIMIT = 88  # of 104 bytes on the strictest system, less the socket's own name
 _LOG_LIMIT = 1_000_000
 
 
@@ -90,11 +93,18 @@ class Postmaster:
 def _pid_of_postgres(lock_file: Path) -> int | None:
     """The live PostgreSQL process that wrote this lock file; the number may be a stranger's by now."""
     try:
-        process = psutil.Process(int(lock_file.read_text(encoding="utf-8").split("\n", 1)[0]))
-        alive = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-        return process.pid if alive else None
-    except (FileNotFoundError, ValueError, psutil.Error):
+        pid = int(lock_file.read_text(encoding="utf-8").split("\n", 1)[0])
+    except (FileNotFoundError, ValueError):
         return None
+    return pid if _is_postgres(pid) else None
+
+
+def _is_postgres(pid: int) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 class EmbeddedServer:
@@ -106,6 +116,7 @@ class EmbeddedServer:
         self._settings = {**SETTINGS, **(settings or {})}
         self._share: int | None = None
         self._socket_folder = self._data
+        self._pid: int | None = None
 
     @property
     def url(self) -> str:
@@ -143,8 +154,9 @@ class EmbeddedServer:
                 except BlockingIOError:
                     return
                 self._stop()
-        except FileNotFoundError:
-            return  # the folder was deleted under us, and the server ends by itself
+        except FileNotFoundError:  # the folder was deleted under us: the server serves nobody any more
+            if self._pid is not None and _is_postgres(self._pid):
+                os.kill(self._pid, signal.SIGQUIT)
         finally:
             os.close(share)
 
@@ -161,7 +173,7 @@ class EmbeddedServer:
         postmaster = Postmaster.read(self._data)
         if postmaster is None or not postmaster.answers():
             postmaster = self._start()
-        self._socket_folder = postmaster.socket_folder
+        self._socket_folder, self._pid = postmaster.socket_folder, postmaster.pid
 
     def _start(self) -> Postmaster:
         if os.geteuid() == 0:

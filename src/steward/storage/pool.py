@@ -8,6 +8,7 @@ to do about it.
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +18,9 @@ from steward.storage.failures import FOREIGN, explained
 
 if TYPE_CHECKING:
     from asyncpg.pool import Pool, PoolConnectionProxy
+
+CANCEL_DEADLINE = 2.0
+"""Seconds a cancelled query gets to end before its connection is cut: a request to cancel can come too early."""
 
 Pooled: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
@@ -40,11 +44,12 @@ class Lease:
     ) -> None:
         if self._connection is None:
             return
-        if error is None:
+        if error is None and not self._pool.closing:
             self._pool.put(self._connection)
-        else:
-            with explained:
-                await self._pool.drop(self._connection)
+            return
+        # What happened is more telling than that the connection could not be saved.
+        with explained if error is None else suppress(*FOREIGN):
+            await self._pool.drop(self._connection)
 
 
 class ConnectionPool:
@@ -54,6 +59,7 @@ class ConnectionPool:
         self._pool = pool
         self._slots = asyncio.Semaphore(size)
         self._at_hand: list[Pooled] = []
+        self.closing = False
 
     async def take(self) -> Pooled:
         await self._slots.acquire()
@@ -74,12 +80,13 @@ class ConnectionPool:
 
     async def drop(self, connection: Pooled) -> None:
         try:
-            await self._pool.release(connection)
+            await self._pool.release(connection, timeout=CANCEL_DEADLINE)
         finally:
             self._slots.release()
 
     async def close(self, *, seconds: float) -> None:
         """Wait for calls under way, but not for ever."""
+        self.closing = True
         try:
             async with asyncio.timeout(seconds):
                 while self._at_hand:

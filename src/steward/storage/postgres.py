@@ -29,7 +29,7 @@ from steward.storage import codecs
 from steward.storage.codecs import Connection
 from steward.storage.failures import FOREIGN, LOST_CONNECTION, explain_connecting, explained
 from steward.storage.migrate import migrate
-from steward.storage.pool import ConnectionPool, Lease, Pooled
+from steward.storage.pool import CANCEL_DEADLINE, ConnectionPool, Lease, Pooled
 from steward.storage.presence import Presence
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class Database(Session):
         self._server: EmbeddedServer | None = None
         self._vector_schema: str | None = None
         self._presence = Presence(self._connect)
+        self._reviving = asyncio.Lock()
 
     @property
     def url(self) -> str:
@@ -169,7 +170,8 @@ class Database(Session):
                 yield Session(connection)
             except BaseException:
                 with suppress(*FOREIGN):  # a connection that is gone has rolled back already
-                    await transaction.rollback()
+                    async with asyncio.timeout(CANCEL_DEADLINE):
+                        await transaction.rollback()
                 raise
             with explained:
                 await transaction.commit()
@@ -217,7 +219,12 @@ class Database(Session):
         deadline = time.monotonic() + RECOVERY_DEADLINE
         while True:
             try:
-                connection = await asyncpg.connect(self.url, timeout=CONNECT_TIMEOUT, **options)
+                connection = await asyncpg.connect(
+                    self.url,
+                    timeout=CONNECT_TIMEOUT,
+                    server_settings={"application_name": "steward"},
+                    **options,
+                )
                 await codecs.register(connection, self._vector_schema)
                 return connection
             except LOST_CONNECTION as error:
@@ -226,7 +233,8 @@ class Database(Session):
 
     async def _recovers(self, error: BaseException) -> bool:
         if self._server is not None:
-            await asyncio.to_thread(self._server.revive)
+            async with self._reviving:  # one at a time: waiting for the server occupies a thread
+                await asyncio.to_thread(self._server.revive)
         elif not isinstance(error, asyncpg.CannotConnectNowError):
             return False
         await asyncio.sleep(0.1)

@@ -118,3 +118,6 @@ IN_VALUES: tuple[tuple[Any, str], ...] = (
     ({"env": {"GITHUB_TOKEN": "plain"}}, "plain"),
     ({"ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a": 1}, "16C7e42F292c6912E7710c838347Ae178B4a"),
 )
+
+# Those that cannot turn up by chance in an id, a time or another sample; for looking through whole files.
+UNMISTAKABLE = sorted({secret for _, secret in (*IN_TEXT, *IN_VALUES) if len(secret) >= 8})

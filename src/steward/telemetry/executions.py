@@ -126,7 +126,9 @@ class ExecutionLogFile:
             if self._waiting:
                 self._wake()
             self._more.set()
-        if self._writer is not None:
+        before = -1
+        while self._writer is not None and self._writer.is_alive() and before != len(self._waiting):
+            before = len(self._waiting)  # as long as lines get written, they are waited for
             self._writer.join(CLOSING_SECONDS)
         with self._lock:
             self._appender.close()

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any, Generic, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -155,6 +156,7 @@ def _record(span: ReadableSpan) -> dict[str, Any]:
         "span_id": f"{context.span_id:016x}" if context else None,
         "parent_id": f"{parent.span_id:016x}" if parent else None,
         "name": span.name,
+        "at": datetime.fromtimestamp(start / 1e9, UTC).isoformat(timespec="microseconds"),
         "start_ns": start,
         "duration_ms": round((end - start) / 1e6, 3),
         "status": span.status.status_code.name.lower(),

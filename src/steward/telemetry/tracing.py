@@ -24,7 +24,7 @@ from steward.telemetry.spans import SpanSink
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
-    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
     from opentelemetry.trace import Span
 
 SERVICE_NAME = "paias-agent-layer"
@@ -53,6 +53,10 @@ class Traces(Protocol):
     def function_call(
         self, tool: str, parameters: Mapping[str, Any]
     ) -> AbstractContextManager["FunctionSpan"]: ...
+
+    def read_trace(self, trace_id: str) -> list[dict[str, Any]]: ...
+
+    def problem(self) -> str | None: ...
 
     def shutdown(self) -> None: ...
 
@@ -91,6 +95,12 @@ class NoTracing:
 
     def function_call(self, *_: Any, **__: Any) -> _NoSpan:
         return _NO_SPAN
+
+    def read_trace(self, *_: Any, **__: Any) -> list[dict[str, Any]]:
+        return []
+
+    def problem(self) -> str | None:
+        return None
 
     def shutdown(self) -> None:
         return None
@@ -139,17 +149,20 @@ class Tracing:
         self._exporters: list[SpanExporter] = []
         if endpoint:
             self._add(MaskedExporter(OtlpExporter(endpoint), masker), export_delay)
+        self._kept: BatchSpanProcessor | None = None
         if self._sink is not None:
-            self._add(MaskedExporter(SinkExporter(self._sink), masker), export_delay)
+            self._kept = self._add(MaskedExporter(SinkExporter(self._sink), masker), export_delay)
         self._tracer = self.provider.get_tracer("steward")
 
-    def _add(self, exporter: "SpanExporter", delay: float) -> None:
+    def _add(self, exporter: "SpanExporter", delay: float) -> "BatchSpanProcessor":
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415  (see __init__)
 
         self._exporters.append(exporter)
-        self.provider.add_span_processor(
-            BatchSpanProcessor(exporter, max_queue_size=QUEUED_SPANS, schedule_delay_millis=delay * 1000)
+        processor = BatchSpanProcessor(
+            exporter, max_queue_size=QUEUED_SPANS, schedule_delay_millis=delay * 1000
         )
+        self.provider.add_span_processor(processor)
+        return processor
 
     def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]:
         attributes: dict[str, Any] = {
@@ -186,11 +199,18 @@ class Tracing:
         self.provider.force_flush()
 
     def read_trace(self, trace_id: str) -> list[dict[str, Any]]:
-        """The spans of a trace (by its id or a correlation id), oldest first, from the local files."""
-        if self._sink is None:
+        """The spans of a trace (by its id or a correlation id), oldest first, from the local files.
+
+        Blocks for as long as reading files takes: async callers run it in a thread.
+        """
+        if self._sink is None or self._kept is None:
             return []
-        self.flush()
+        self._kept.force_flush()  # the files only: the endpoint may take its time
         return self._sink.read_trace(trace_id)
+
+    def problem(self) -> str | None:
+        """Why spans are not kept, for health and doctor; None when they are. Not being sent is none."""
+        return self._sink.problem() if self._sink else None
 
     def shutdown(self, timeout: float = CLOSING_SECONDS) -> None:
         """Send what is left, but never hold the program up for longer than `timeout`."""

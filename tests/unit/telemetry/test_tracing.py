@@ -220,8 +220,32 @@ def test_an_endpoint_that_never_answers_does_not_hold_the_program_up(
     assert caplog.records == []
 
 
+def test_a_trace_is_read_although_the_endpoint_never_answers(silent_endpoint: str, tmp_path: Path) -> None:
+    tracing = Tracing(silent_endpoint, folder=tmp_path, export_delay=3600)
+    call = a_call()
+    with tracing.tool_call(call) as span:
+        span.finish(Done())
+    began = time.monotonic()
+    (kept,) = tracing.read_trace(call.correlation_id)
+    assert time.monotonic() - began < 4  # sending gives up after five seconds, and is not waited for
+    assert kept["at"].startswith("20")
+    tracing.shutdown()
+
+
+def test_traces_that_cannot_be_kept_are_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("a file where the folder should be")
+    tracing = Tracing(None, folder=tmp_path / "logs")
+    assert tracing.problem() is None
+    with tracing.tool_call(a_call()) as span:
+        span.finish(Done())
+    tracing.flush()
+    assert tracing.problem() is not None
+    tracing.shutdown()
+
+
 def test_tracing_that_is_off_runs_the_same_code() -> None:
     tracing = NoTracing()
+    assert (tracing.problem(), tracing.read_trace("x")) == (None, [])
     with tracing.agent_run("x") as run, tracing.tool_call(a_call()) as span:
         span.finish(Done())
         run.finish(result_type="AgentResponse", confidence_score=1.0, tool_calls_count=0)

@@ -28,6 +28,7 @@ LARGE_LINE = 1 << 16  # bytes; larger lines are masked and written off the call'
 BACKLOG_LINES = 10_000
 BACKLOG_BYTES = 64 << 20
 CLOSING_SECONDS = 5.0
+FLUSH_SECONDS = 30.0
 
 _NAME = "executions"
 _OUR_ID = re.compile("[0-9a-f]{32}")
@@ -111,7 +112,7 @@ class ExecutionLogFile:
             parts.append(f"{lost} lines are lost because the backlog was full.")
         return " ".join(parts)
 
-    def flush(self, timeout: float = CLOSING_SECONDS) -> bool:
+    def flush(self, timeout: float = FLUSH_SECONDS) -> bool:
         """Try to write all that waits; False when some of it still waits after that."""
         with self._settled:
             if self._waiting:

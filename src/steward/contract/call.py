@@ -3,7 +3,7 @@
 Owns the request, the answer and their wire shape. Does not own how a call is governed (orchestrator).
 """
 
-import uuid
+import os
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ from steward.contract.tool import RiskLevel
 
 
 def new_id() -> str:
-    return uuid.uuid4().hex
+    """128 random bits as text."""
+    return os.urandom(16).hex()
 
 
 class CallerKind(StrEnum):

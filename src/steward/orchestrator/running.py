@@ -8,6 +8,7 @@ import logging
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.tool import Effect
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.registry import RegisteredTool
@@ -75,6 +76,9 @@ class Run:
     async def __call__(self, passage: Passage) -> ToolResult:
         tool, call = passage.resolved(), passage.call
         seconds = time_allowed(passage, self._default_timeout)
+        if passage.assessment is None or passage.assessment.effect is not Effect.READS:
+            # The execution log has every call once it ended; this line is for the one during which we died.
+            logger.info("call_started", extra=_who(passage))
         token = current_call.set(call)
         try:
             task = asyncio.create_task(_invoke(tool, call))
@@ -99,6 +103,16 @@ class Run:
             task.add_done_callback(_swallow)
         else:
             _swallow(task)
+
+
+def _who(passage: Passage) -> dict[str, str]:
+    tool, call = passage.resolved(), passage.call
+    return {
+        "tool": tool.spec.name,
+        "agent": tool.agent_id,
+        "call_id": call.call_id,
+        "correlation_id": call.correlation_id,
+    }
 
 
 def time_allowed(passage: Passage, default: float) -> float:

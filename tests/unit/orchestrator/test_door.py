@@ -486,3 +486,21 @@ async def test_a_log_that_breaks_closes_the_door() -> None:
     runs: list[int] = []
     door = await Door(log=BrokenLog()).with_tools(tool(lambda: runs.append(1), name="act"))
     assert (getattr(await door.call("act"), "code", None), runs) == ("INTERNAL", [])
+
+
+@pytest.mark.req("ORC-FR-015", "SKL-SC-006")
+async def test_a_call_that_may_change_something_leaves_a_line_before_it_runs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    seen: list[str] = []
+
+    def act() -> None:
+        seen.extend(record.message for record in caplog.records)
+
+    door = await Door().with_tools(tool(act, effect=Effect.WRITES_STORE), tool(add, input_schema=ADD))
+    with caplog.at_level("INFO"):
+        caplog.clear()
+        result = await door.call("act")
+        await door.call("add", a=1, b=1)
+    started = [(record.message, getattr(record, "call_id", None)) for record in caplog.records]
+    assert (seen, started) == (["call_started"], [("call_started", result.call_id)])

@@ -100,6 +100,12 @@ class Settings(BaseSettings):
         return tuple(Path(part).expanduser() for part in parts) or (Path.cwd(),)
 
     @property
+    def otlp_address(self) -> str | None:
+        """Where telemetry is sent; None when it stays at home."""
+        endpoint = (self.otlp_endpoint or "").strip()
+        return None if endpoint.lower() in ("", "none") else endpoint
+
+    @property
     def mcp_file(self) -> Path:
         return self.home / "mcp.json"
 

@@ -137,8 +137,8 @@ def _keys(settings: Settings) -> Finding:
 
 
 async def _tracing(settings: Settings) -> Finding:
-    endpoint = settings.otlp_endpoint
-    if endpoint is None or endpoint.lower() == "none":
+    endpoint = settings.otlp_address
+    if endpoint is None:
         return Finding("tracing", Verdict.NOTE, "Export is off; spans are kept in the home's logs.")
     parts = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
     try:

@@ -25,7 +25,7 @@ from steward.storage.proposals import PostgresProposalStore
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.log import configure_logging
 from steward.telemetry.masking import MASKER
-from steward.telemetry.tracing import Tracing
+from steward.telemetry.tracing import Tracing, activate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         stack.callback(executions.close)
         tracer = _tracer(settings)
         stack.callback(tracer.shutdown)
+        activate(tracer)
         database = await stack.enter_async_context(Database(place(settings)))
         orchestrator = Orchestrator(
             proposals=PostgresProposalStore(database),
@@ -65,6 +66,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             notifier=_notifier(settings),
             resolve_path=lambda path: os.path.realpath(os.path.expanduser(path)),  # noqa: PTH111 - text in, text out
         )
+        _export_metrics(settings, orchestrator, stack)
         facts = PostgresFactStore(database)
         orchestrator.register_agent_factory(
             AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault)
@@ -88,11 +90,20 @@ def place(settings: Settings) -> Place:
 
 
 def _tracer(settings: Settings) -> Tracing:
-    """Spans are kept in the home in any case; an endpoint of 'none' only keeps them from leaving it."""
-    endpoint = settings.otlp_endpoint
-    if endpoint is None or endpoint.strip().lower() == "none":
-        endpoint = None
-    return Tracing(endpoint, settings.service_name, folder=settings.logs_folder)
+    """Spans are kept in the home in any case; without an endpoint they do not leave it."""
+    return Tracing(settings.otlp_address, settings.service_name, folder=settings.logs_folder)
+
+
+def _export_metrics(settings: Settings, orchestrator: Orchestrator, stack: AsyncExitStack) -> None:
+    if settings.otlp_address is None:
+        return
+    # Imported only where metrics leave the machine: the exporter takes a third of a second to load.
+    from steward.telemetry.metrics_export import MetricsExport  # noqa: PLC0415
+
+    export = MetricsExport(
+        settings.otlp_address, orchestrator.metrics.snapshot, service_name=settings.service_name
+    )
+    stack.callback(export.shutdown)
 
 
 def _notifier(settings: Settings) -> Notifier | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asyncpg.pool import Pool, PoolConnectionProxy
 
 CANCEL_DEADLINE = 2.0
-"""Seconds a cancelled query gets to end before its connection is cut: a request to cancel can come too early."""
+"""Seconds a cancelled query gets to end before its connection is cut: a cancel request can come too early."""
 
 Pooled: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 

@@ -15,7 +15,8 @@ from tests.postgres import FAST, scratch_folder
 from tests.waiting import until
 
 from steward.contract.errors import StorageError
-from steward.storage.embedded import EmbeddedServer, Postmaster
+from steward.storage.embedded import EmbeddedServer
+from steward.storage.host import Postmaster
 from steward.storage.postgres import Database, Embedded
 
 ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"

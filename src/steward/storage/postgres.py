@@ -13,6 +13,7 @@ Pooled connections carry no session state, so that nothing needs to be reset whe
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -184,7 +185,9 @@ class Database(Session):
     async def _open(self) -> None:
         match self._place:
             case Embedded(folder):
-                # Not at the top: Windows has no embedded server, and DATABASE_URL works there.
+                if sys.platform == "win32":  # pragma: no cover
+                    raise ConfigError("There is no embedded PostgreSQL on Windows.", fix="Set DATABASE_URL.")
+                # Not at the top: what it needs does not exist on Windows, where DATABASE_URL works.
                 from steward.storage.embedded import EmbeddedServer  # noqa: PLC0415
 
                 self._server = EmbeddedServer(folder)

@@ -1,0 +1,158 @@
+"""Python tools as an agent: what tools.json names, run in warm worker processes.
+
+Owns which tools there are now and how a script's outcome becomes a result. Schemas are checked by the
+orchestrator, deadlines too; a cancelled call kills its worker with everything the script started.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, assert_never
+
+from steward.contract.agent import AgentManifest, Health
+from steward.contract.call import Done, Failed, ToolResult
+from steward.contract.errors import ErrorCode, NotFoundError, StewardError, ToolError
+from steward.providers.tools_config import LocalTools, ToolEntry, ToolsFile
+from steward.providers.workers import (
+    ScriptFailure,
+    ScriptJob,
+    ScriptSuccess,
+    WorkerDiedError,
+    WorkerPool,
+    stamp,
+)
+
+logger = logging.getLogger(__name__)
+
+AGENT_ID = "tools"
+
+
+class ScriptToolsAgent:
+    """Reads tools.json when it starts, when told to, and when somebody edits the file by hand."""
+
+    def __init__(self, file: ToolsFile, *, pool: WorkerPool | None = None, poll_seconds: float = 2.0) -> None:
+        self.file = file
+        self._pool = pool or WorkerPool()
+        self._poll_seconds = poll_seconds
+        self._tools = LocalTools({})
+        self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=())
+        self._seen = stamp(file.path)
+        self.problem: str | None = None  # why the file as it stands now was not taken over
+        self._listeners: list[Callable[[], None]] = []
+        self._watching: asyncio.Task[None] | None = None
+
+    async def initialize(self) -> None:
+        """Raises `ConfigError` with file, line and fix when tools.json is missing or malformed."""
+        self.reload()
+        self._watching = asyncio.create_task(self._watch(), name="watching tools.json")
+
+    async def shutdown(self) -> None:
+        self._listeners.clear()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+            self._watching = None
+        await self._pool.close()
+
+    def manifest(self) -> AgentManifest:
+        return self._specs
+
+    async def health(self) -> Health:
+        scripts = {entry.script for entry in self._tools.tools.values()}
+        missing = sorted(script for script in scripts if not (self.file.folder / script).is_file())
+        facts = {"workers": list(self._pool.pids), "missing_scripts": missing}
+        if self.problem:
+            return Health(healthy=False, detail=self.problem, facts=facts)
+        detail = f"missing scripts: {', '.join(missing)}" if missing else "ready"
+        return Health(healthy=not missing, detail=detail, facts=facts)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def available(self) -> bool:
+        return True
+
+    def reload(self) -> None:
+        """Take over what the file says now. On any failure the tools stay what they were."""
+        seen = stamp(self.file.path)
+        self.adopt(self.file.load())
+        self._seen, self.problem = seen, None
+
+    def adopt(self, tools: LocalTools) -> None:
+        """Calls in flight keep their workers; the next call meets the new definition."""
+        before = self._tools, self._specs
+        specs = tuple(entry.spec() for entry in tools.tools.values())
+        self._tools = tools
+        self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=specs)
+        try:
+            self._tell()
+        except BaseException:
+            self._tools, self._specs = before
+            self._tell()
+            raise
+
+    async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+        entry = self._tools.tools.get(tool)
+        if entry is None:
+            raise NotFoundError(f"tools.json has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND)
+        job = ScriptJob(tool, self.file.folder, self._script(entry), entry.function)
+        try:
+            answer = await self._pool.run(job, params)
+        except WorkerDiedError as error:
+            return _died(entry, str(error))
+        match answer:
+            case ScriptSuccess(data=data):
+                return Done(data=data)
+            case ScriptFailure():
+                logger.warning("script_failed", extra={"tool": tool, "trace": answer.trace})
+                return _failed(entry, answer)
+            case _:
+                assert_never(answer)
+
+    def _script(self, entry: ToolEntry) -> Path:
+        path = self.file.script_of(entry)
+        if not path.is_file():
+            raise ToolError(
+                f"The script '{entry.script}' of tool '{entry.name}' is missing.",
+                fix=f"Put it into {self.file.folder}, or remove the tool.",
+            )
+        return path
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self._poll_seconds)
+            if stamp(self.file.path) != self._seen:
+                self._reload_quietly()
+
+    def _reload_quietly(self) -> None:
+        """A half-saved edit must not take tools away: the last good state stays, health says why."""
+        seen = stamp(self.file.path)
+        try:
+            self.reload()
+        except StewardError as error:
+            self._seen, self.problem = seen, error.explain()
+            logger.warning("tools_reload_failed", extra={"problem": self.problem})
+
+
+def _failed(entry: ToolEntry, failure: ScriptFailure) -> Failed:
+    place = entry.script if failure.line is None else f"{entry.script}, line {failure.line}"
+    return Failed(
+        error=f"'{entry.name}' failed: {failure.message} ({place}).",
+        code=failure.code or ErrorCode.TOOL_EXECUTION_ERROR,
+        retryable=failure.retryable,
+    )
+
+
+def _died(entry: ToolEntry, printed: str) -> Failed:
+    last = printed.splitlines()[-1][:500] if printed else "it printed nothing"
+    logger.warning("script_worker_died", extra={"tool": entry.name, "printed": printed})
+    return Failed(
+        error=f"The process of '{entry.name}' ended during the call; the last of its output: {last}",
+        code=ErrorCode.TOOL_EXECUTION_ERROR,
+        outcome_unknown=True,
+    )

@@ -1,0 +1,194 @@
+"""Who may come in, and what they may do: keys and their roles.
+
+Owns what a key is, how it is told from others, and the rule for callers without one. Does not own where
+keys are kept (storage) or how one travels (surfaces, gateway). Only a key's SHA-256 is ever kept: with
+256 random bits inside there is nothing to guess, so a slow hash would protect nothing more.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Protocol
+
+from steward.contract.errors import ErrorCode, ForbiddenError, InputError, NotFoundError
+
+LOCAL_USER = "local"
+SECONDS_BELIEVED = 5.0
+MAX_REMEMBERED = 1_000
+_TOKEN = re.compile(r"stw_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+
+
+class Role(IntEnum):
+    """Each role may do what those before it may."""
+
+    READ = 1
+    USE = 2
+    APPROVE = 3
+    ADMIN = 4
+
+    @classmethod
+    def parse(cls, word: str) -> "Role":
+        try:
+            return cls[word.upper()]
+        except KeyError:
+            known = ", ".join(role.word for role in cls)
+            raise InputError(f"There is no role '{word}'.", fix=f"Use one of {known}.") from None
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whoever a request comes from."""
+
+    name: str
+    role: Role
+    user: str = LOCAL_USER
+
+    def require(self, role: Role) -> None:
+        if self.role < role:
+            raise ForbiddenError(
+                f"The role '{self.role.word}' may not do this.", fix=f"Use a key with the role '{role.word}'."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """What is kept of a key: enough to recognise it, too little to use it."""
+
+    id: str
+    name: str
+    role: Role
+    user: str
+    digest: str
+    created_at: datetime
+
+    @property
+    def holder(self) -> Holder:
+        return Holder(self.name, self.role, self.user)
+
+
+class KeyStore(Protocol):
+    """Keeps keys that are not revoked. Each method is one atomic step."""
+
+    async def add(self, key: Key) -> None:
+        """Raise `ConflictError` when a key of this name is there."""
+        ...
+
+    async def get(self, key_id: str) -> Key | None: ...
+
+    async def list(self) -> Sequence[Key]:
+        """Oldest first."""
+        ...
+
+    async def remove(self, key_id: str) -> bool: ...
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+class Keys:
+    """The keys of a workspace; `root` is the one from the settings and may do everything.
+
+    What the store said is believed for some seconds, so that a busy client costs no query per request;
+    a revocation in this process counts at once, one by another process after that time.
+    """
+
+    def __init__(
+        self,
+        store: KeyStore,
+        *,
+        root: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        seconds: float = SECONDS_BELIEVED,
+    ) -> None:
+        self._store = store
+        self._root = None if root is None else digest(root)
+        self._clock = clock
+        self._seconds = seconds
+        self._remembered: dict[str, tuple[float, Holder]] = {}
+        self._any: tuple[float, bool] | None = None
+
+    async def admit(self, token: str | None, *, local: bool) -> Holder:
+        """The holder of this key; without a key the person at this machine, while there are no keys."""
+        if token is not None:
+            return await self._holder(token)
+        if local and not await self.exist():
+            return Holder(LOCAL_USER, Role.ADMIN)
+        raise ForbiddenError(
+            "A key is needed.",
+            code=ErrorCode.UNAUTHENTICATED,
+            fix="Send one as X-API-Key or Authorization: Bearer; 'steward keys add' makes it.",
+        )
+
+    async def exist(self) -> bool:
+        """Whether any key was made; then nobody comes in without one."""
+        if self._root is not None:
+            return True
+        if self._any is None or self._any[0] < self._clock():
+            self._any = (self._clock() + self._seconds, bool(await self._store.list()))
+        return self._any[1]
+
+    async def add(self, name: str, role: Role, *, user: str = LOCAL_USER) -> tuple[Key, str]:
+        """A new key and its token, which nobody can show again."""
+        for what, value in (("name", name), ("user", user)):
+            if not _NAME.fullmatch(value):
+                raise InputError(
+                    f"'{value}' cannot be a key's {what}.", fix="Use letters, digits and any of _ . @ -"
+                )
+        key_id = secrets.token_hex(6)
+        token = f"stw_{key_id}_{secrets.token_urlsafe(32)}"
+        key = Key(
+            id=key_id, name=name, role=role, user=user, digest=digest(token), created_at=datetime.now(UTC)
+        )
+        await self._store.add(key)
+        self._forget()
+        return key, token
+
+    async def list(self) -> Sequence[Key]:
+        return await self._store.list()
+
+    async def revoke(self, id_or_name: str) -> Key:
+        for key in await self._store.list():
+            if id_or_name in (key.id, key.name) and await self._store.remove(key.id):
+                self._forget()
+                return key
+        raise NotFoundError(f"There is no key '{id_or_name}'.", fix="See 'steward keys list'.")
+
+    async def _holder(self, token: str) -> Holder:
+        given = digest(token)
+        remembered = self._remembered.get(given)
+        if remembered is not None and remembered[0] >= self._clock():
+            return remembered[1]
+        holder = await self._known(token, given)
+        if holder is None:
+            self._remembered.pop(given, None)
+            raise ForbiddenError(
+                "This key is not known.", code=ErrorCode.UNAUTHENTICATED, fix="See 'steward keys list'."
+            )
+        if len(self._remembered) >= MAX_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[given] = (self._clock() + self._seconds, holder)
+        return holder
+
+    async def _known(self, token: str, given: str) -> Holder | None:
+        if self._root is not None and hmac.compare_digest(given, self._root):
+            return Holder("api-key", Role.ADMIN)
+        shape = _TOKEN.fullmatch(token)
+        key = None if shape is None else await self._store.get(shape[1])
+        matches = key is not None and hmac.compare_digest(given, key.digest)
+        return key.holder if key is not None and matches else None
+
+    def _forget(self) -> None:
+        self._remembered.clear()
+        self._any = None

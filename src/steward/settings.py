@@ -139,6 +139,13 @@ class Settings(BaseSettings):
         return tuple(secret.get_secret_value() for secret in held if secret is not None)
 
 
+def environment() -> dict[str, str]:
+    """What programs that Steward starts would inherit."""
+    import os  # noqa: PLC0415 - see above
+
+    return dict(os.environ)
+
+
 def load_settings(**overrides: Any) -> Settings:
     """Read the environment once. A value that cannot be used is named, with the variable it came from."""
     try:

@@ -9,19 +9,27 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from pydantic import SecretStr
+
 from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
+from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.rules import WatchedRules
+from steward.contract.questions import QuestionStore
 from steward.contract.tool import RiskLevel, ToolSpec
 from steward.orchestrator.lifecycle import Limits
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.ports import Notifier
+from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
+from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
 from steward.storage.facts import PostgresFactStore
+from steward.storage.keys import PostgresKeyStore
 from steward.storage.postgres import Database, Embedded, External, Place
 from steward.storage.proposals import PostgresProposalStore
+from steward.storage.questions import PostgresQuestionStore
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.log import configure_logging
 from steward.telemetry.masking import MASKER
@@ -36,6 +44,9 @@ class Platform:
     rules: WatchedRules
     executions: ExecutionLogFile
     tracer: Tracing
+    keys: Keys
+    questions: QuestionStore
+    writer: RegistryWriter
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -71,7 +82,10 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         orchestrator.register_agent_factory(
             AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault)
         )
+        questions = PostgresQuestionStore(database)
+        workshop = open_workshop(settings, orchestrator, questions=questions)
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
+        stack.push_async_callback(workshop.writer.close)
         await orchestrator.lifecycle.start_all()
         yield Platform(
             settings=settings,
@@ -80,7 +94,14 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             rules=rules,
             executions=executions,
             tracer=tracer,
+            keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
+            questions=questions,
+            writer=workshop.writer,
         )
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
 
 
 def place(settings: Settings) -> Place:

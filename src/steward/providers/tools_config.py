@@ -24,8 +24,11 @@ MAX_TIMEOUT = 24 * 60 * 60
 FIX_MISSING = 'Restore it from a backup, or write {"tools": []} into it to start without Python tools.'
 
 
-def _lower(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+def _any_case(value: Any) -> Any:
+    return RiskLevel(value.lower()) if isinstance(value, str) else value
 
 
 class ToolEntry(BaseModel):
@@ -33,7 +36,7 @@ class ToolEntry(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    name: ToolName
     description: Annotated[str, Field(min_length=1, max_length=8_000)]
     input_schema: dict[str, Any] = Field(default_factory=lambda: {"type": "object"})
     output_schema: dict[str, Any] | None = None
@@ -41,7 +44,7 @@ class ToolEntry(BaseModel):
     function: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")] | None = None
     parallel_capable: bool = False
     timeout: Annotated[float, Field(gt=0, le=MAX_TIMEOUT)] | None = None
-    risk: Annotated[RiskLevel, BeforeValidator(_lower)] | None = None
+    risk: Annotated[RiskLevel, BeforeValidator(_any_case)] | None = None
     category: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     examples: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list[str])
 

@@ -5,11 +5,24 @@ import secrets
 from fastapi import FastAPI
 
 from steward.bootstrap import Platform
-from steward.surfaces.api import agents, executions, health, problems, proposals, tools
+from steward.surfaces.api import (
+    agents,
+    executions,
+    health,
+    keys,
+    openapi,
+    problems,
+    proposals,
+    questions,
+    registration,
+    tools,
+    traces,
+)
+from steward.surfaces.api.protection import Protection
 
 
-def create_app(platform: Platform, *, local_token: str | None = None) -> FastAPI:
-    """`local_token` is what the CLI of the same home proves itself with."""
+def create_app(platform: Platform, *, local_token: str | None = None, any_host: bool = False) -> FastAPI:
+    """`local_token` is what the CLI of the same home proves itself with; `any_host`: see protection.py."""
     app = FastAPI(
         title="Steward",
         summary="Every tool call passes one governed door.",
@@ -20,6 +33,9 @@ def create_app(platform: Platform, *, local_token: str | None = None) -> FastAPI
     app.state.platform = platform
     app.state.local_token = local_token or secrets.token_urlsafe(32)
     problems.install(app)
-    for room in (tools, agents, proposals, executions, health):
+    rooms = (tools, registration, agents, proposals, questions, executions, traces, keys, health)
+    for room in rooms:
         app.include_router(room.router)
+    app.add_middleware(Protection, any_host=any_host)  # pyright: ignore[reportArgumentType] - plain ASGI
+    openapi.describe(app)
     return app

@@ -1,32 +1,24 @@
 """Who is asking, and what they may do.
 
-Owns the roles and the rule for callers without a key: on this machine, while no key was ever made, the
-caller is the person who sits at it. Keys themselves are kept by storage.
+Owns how a key arrives and the token of the home's own command line. Keys and roles are the policy's.
 """
 
 import hmac
 import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.security import APIKeyHeader, HTTPBearer
 
 from steward.contract.call import Caller, CallerKind
-from steward.contract.errors import ErrorCode, ForbiddenError
+from steward.policy.access import LOCAL_USER, Holder, Role
 from steward.surfaces.api.state import platform_of
 
-LOCAL_USER = "local"
-
-
-class Role(IntEnum):
-    """Each role may do what those before it may."""
-
-    READ = 1
-    USE = 2
-    APPROVE = 3
-    ADMIN = 4
+# Only for the documentation and its "Authorize" button; `bearer` reads the headers.
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key made with `steward keys add`.")
+_bearer = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +40,15 @@ def bearer(request: Request) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-async def identify(request: Request) -> Identity:
+async def identify(
+    request: Request, _key: Annotated[Any, Depends(_header)], _token: Annotated[Any, Depends(_bearer)]
+) -> Identity:
     token = bearer(request)
-    settings = platform_of(request).settings
-    if token is not None:
-        if hmac.compare_digest(token.encode(), request.app.state.local_token.encode()):
-            return Identity(LOCAL_USER, Role.ADMIN)
-        configured = settings.api_key
-        if configured and hmac.compare_digest(token.encode(), configured.get_secret_value().encode()):
-            return Identity("api-key", Role.ADMIN)
-        raise ForbiddenError(
-            "This key is not known.", code=ErrorCode.UNAUTHENTICATED, fix="See 'steward keys list'."
-        )
-    if settings.api_key is None and _loopback(request):
+    local_token: str = request.app.state.local_token
+    if token is not None and hmac.compare_digest(token.encode(), local_token.encode()):
         return Identity(LOCAL_USER, Role.ADMIN)
-    raise ForbiddenError(
-        "A key is needed.",
-        code=ErrorCode.UNAUTHENTICATED,
-        fix="Send it as X-API-Key or Authorization: Bearer.",
-    )
+    holder = await platform_of(request).keys.admit(token, local=_loopback(request))
+    return Identity(holder.name, holder.role, holder.user)
 
 
 def _loopback(request: Request) -> bool:
@@ -80,11 +62,7 @@ def _loopback(request: Request) -> bool:
 
 def needs(role: Role) -> Callable[..., Any]:
     async def check(identity: Annotated[Identity, Depends(identify)]) -> Identity:
-        if identity.role < role:
-            raise ForbiddenError(
-                f"The role '{identity.role.name.lower()}' may not do this.",
-                fix=f"Use a key with the role '{role.name.lower()}'.",
-            )
+        Holder(identity.name, identity.role).require(role)
         return identity
 
     return check

@@ -64,15 +64,15 @@ def _title(status: int) -> str:
     return HTTPStatus(status).phrase
 
 
-async def _steward_error(_: Request, error: Exception) -> JSONResponse:
+async def _steward_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, StewardError)
-    more = {"details": dict(error.details)} if error.details else {}
+    more = {"request_id": _id(request)} | ({"details": dict(error.details)} if error.details else {})
     return problem(
         status_of(error), error.message, code=error.code, fix=error.fix, retryable=error.retryable, **more
     )
 
 
-async def _bad_request(_: Request, error: Exception) -> JSONResponse:
+async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     problems = [
         {"field": ".".join(map(str, item["loc"][1:])), "expected": item["msg"]} for item in error.errors()
@@ -81,23 +81,41 @@ async def _bad_request(_: Request, error: Exception) -> JSONResponse:
         f"{item['field']}: {item['expected']}" if item["field"] else item["expected"] for item in problems
     )
     return problem(
-        422, detail, code=ErrorCode.INVALID_INPUT, fix="See /docs.", details={"problems": problems}
+        422,
+        detail,
+        code=ErrorCode.INVALID_INPUT,
+        fix="See /docs.",
+        request_id=_id(request),
+        details={"problems": problems},
     )
 
 
-async def _http_error(_: Request, error: Exception) -> JSONResponse:
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code = ErrorCode.NOT_FOUND if error.status_code == 404 else ErrorCode.INVALID_INPUT
-    response = problem(error.status_code, str(error.detail), code=code, fix="See /docs.")
+    response = problem(
+        error.status_code, str(error.detail), code=code, fix="See /docs.", request_id=_id(request)
+    )
     response.headers.update(error.headers or {})
     return response
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    logger.error("request_failed_unexpectedly", exc_info=error, extra={"path": request.url.path})
-    return problem(
-        500, "Something went wrong inside Steward.", code=ErrorCode.INTERNAL, fix="The log has the details."
+    name = _id(request)
+    logger.error(
+        "request_failed_unexpectedly", exc_info=error, extra={"path": request.url.path, "request_id": name}
     )
+    return problem(
+        500,
+        "Something went wrong inside Steward.",
+        code=ErrorCode.INTERNAL,
+        fix=f"The log has the details under request {name}.",
+        request_id=name,
+    )
+
+
+def _id(request: Request) -> str | None:
+    return request.scope.get("request_id")
 
 
 def install(app: FastAPI) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import uvicorn
 
-from steward.bootstrap import open_platform
+from steward.bootstrap import Platform, open_platform
 from steward.contract.errors import ConfigError, ErrorCode
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
@@ -19,14 +19,14 @@ SECONDS_TO_FINISH_CALLS = 30
 
 async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are answered."""
-    _require_key_beyond_loopback(settings, host)
     await require_none(settings)
     listening = _bind(host, port)
     with listening:
         address = f"http://{_printable(host)}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
         async with open_platform(settings) as platform:
-            app = create_app(platform, local_token=token)
+            await _require_key_beyond_loopback(platform, host)
+            app = create_app(platform, local_token=token, any_host=not _is_loopback(host))
             config = uvicorn.Config(
                 app,
                 log_config=None,
@@ -39,11 +39,11 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
                 await uvicorn.Server(config).serve(sockets=[listening])
 
 
-def _require_key_beyond_loopback(settings: Settings, host: str) -> None:
-    if settings.api_key is None and not _is_loopback(host):
+async def _require_key_beyond_loopback(platform: Platform, host: str) -> None:
+    if not _is_loopback(host) and not await platform.keys.exist():
         raise ConfigError(
             f"Serving on {host} lets other machines in, and no key is set.",
-            fix="Set STEWARD_API_KEY, or serve on 127.0.0.1.",
+            fix="Make one with 'steward keys add', set STEWARD_API_KEY, or serve on 127.0.0.1.",
         )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
 from steward.contract.errors import ErrorCode
@@ -48,7 +48,7 @@ async def get_tool(platform: Here, name: str, _: Reader) -> ToolShape:
     "/{name}/call", responses={202: {"model": ToolResultShape, "description": "Waits for approval."}}
 )
 async def call_tool(
-    platform: Here, response: Response, name: str, body: CallBody, identity: Worker
+    platform: Here, name: str, body: CallBody, identity: Worker, *, request: Request, response: Response
 ) -> ToolResultShape:
     """Call a tool through the one door. 202: it waits for a person; 200 with `success: false`: it failed."""
     result = await platform.orchestrator.execute(
@@ -58,7 +58,7 @@ async def call_tool(
             caller=identity.caller,
             user=identity.user,
             timeout=body.timeout,
-            correlation_id=body.correlation_id or new_id(),
+            correlation_id=body.correlation_id or request.scope.get("request_id") or new_id(),
         )
     )
     if isinstance(result, Failed) and (status := _refusal(result.code)):

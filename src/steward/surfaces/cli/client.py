@@ -5,6 +5,7 @@ process, without a socket. One path means that a command, a page and a client se
 """
 
 import json
+import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,13 @@ async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
     from steward.surfaces.api.app import create_app  # noqa: PLC0415
 
     async with open_platform(settings) as platform:
-        transport = httpx.ASGITransport(app=create_app(platform))
-        async with httpx.AsyncClient(transport=transport, base_url=LOCAL_ADDRESS, timeout=None) as client:  # noqa: S113
+        token = secrets.token_urlsafe(32)
+        transport = httpx.ASGITransport(app=create_app(platform, local_token=token))
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(
+            transport=transport,
+            base_url=LOCAL_ADDRESS,
+            headers=headers,
+            timeout=None,  # noqa: S113
+        ) as client:
             yield Api(client, running=False)

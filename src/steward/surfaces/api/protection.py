@@ -1,0 +1,183 @@
+"""What every request passes before any route: whose page sent it, how large it is, what it is called.
+
+Owns the checks against other people's web pages (DNS rebinding, cross-site requests), the limit on bodies,
+request ids and the access log. Plain ASGI: it costs microseconds and wraps mounted applications too.
+"""
+
+import ipaddress
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from steward.contract.call import new_id
+from steward.contract.errors import ErrorCode
+from steward.surfaces.api.problems import problem
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY = 8 * 1024 * 1024
+REQUEST_ID = "x-request-id"
+_ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+
+
+class BodyTooLargeError(Exception):
+    """A body that grew beyond the limit while it was read."""
+
+
+class Protection:
+    """`any_host`: names of this server are not known (it serves other machines), so any is taken."""
+
+    def __init__(self, app: App, *, any_host: bool = False, max_body: int = MAX_BODY) -> None:
+        self._app = app
+        self._any_host = any_host
+        self._max_body = max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        given = headers.get(REQUEST_ID, "")
+        scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else new_id()
+        refusal = self._refusal(headers)
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send, refused=refusal is not None)
+        else:
+            await _Exchange(scope, send).run(self._handler(scope, receive, refusal))
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> None:
+        if refused:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._app(scope, receive, send)
+
+    def _handler(self, scope: Scope, receive: Receive, refusal: "Refusal | None") -> "Handler":
+        async def handle(send: Send) -> None:
+            if refusal is not None:
+                await refusal.answer(scope, receive, send)
+                return
+            try:
+                await self._app(scope, self._bounded(receive), send)
+            except BodyTooLargeError:
+                await self._too_large().answer(scope, receive, send)
+
+        return handle
+
+    def _refusal(self, headers: Mapping[str, str]) -> "Refusal | None":
+        host = headers.get("host", "")
+        if not self._any_host and not _is_this_machine(host):
+            return Refusal(421, f"This server is not called '{host}'.", "Use http://127.0.0.1 or localhost.")
+        if not _same_site(headers, host):
+            return Refusal(
+                403, "A page of another site may not use this server.", "Call it from a program, not a page."
+            )
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._max_body:
+            return self._too_large()
+        return None
+
+    def _too_large(self) -> "Refusal":
+        return Refusal(413, f"The body is larger than {self._max_body} bytes.", "Send less at once.")
+
+    def _bounded(self, receive: Receive) -> Receive:
+        seen = 0
+
+        async def bounded() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._max_body:
+                raise BodyTooLargeError
+            return message
+
+        return bounded
+
+
+Handler = Callable[[Send], Awaitable[None]]
+
+
+class Refusal:
+    def __init__(self, status: int, detail: str, fix: str) -> None:
+        self._status = status
+        self._detail = detail
+        self._fix = fix
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        code = ErrorCode.FORBIDDEN if self._status in (403, 421) else ErrorCode.INVALID_INPUT
+        response = problem(
+            self._status, self._detail, code=code, fix=self._fix, request_id=scope["request_id"]
+        )
+        await response(scope, receive, send)
+
+
+class _Exchange:
+    """One request and its answer: names it in the answer, and leaves a line in the log."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self._started = time.perf_counter()
+        self._status = 0
+
+    async def run(self, handler: Handler) -> None:
+        try:
+            await handler(self._named)
+        finally:
+            logger.info(
+                "request",
+                extra={
+                    "request_id": self._scope["request_id"],
+                    "method": self._scope["method"],
+                    "path": self._scope["path"],
+                    "status": self._status or None,
+                    "ms": round((time.perf_counter() - self._started) * 1000, 2),
+                },
+            )
+
+    async def _named(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            name = (REQUEST_ID.encode(), self._scope["request_id"].encode())
+            message["headers"] = [*message.get("headers", ()), name]
+        await self._send(message)
+
+
+def _is_this_machine(host: str) -> bool:
+    """`localhost` or a loopback address, with any port. A name that merely resolves to us is not ours."""
+    name = _host_name(host)
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _same_site(headers: Mapping[str, str], host: str) -> bool:
+    """Browsers name the page that sends a request; programs name none."""
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    try:
+        return urlsplit(origin).netloc.lower() == host.lower() != ""
+    except ValueError:
+        return False

@@ -1,0 +1,64 @@
+"""Routes on questions that tools left for a person: see them, answer them."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from steward.contract.questions import Question
+from steward.surfaces.api.identity import Approver, Reader
+from steward.surfaces.api.shapes import Strict
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/questions", tags=["questions"])
+
+
+class QuestionShape(BaseModel):
+    id: str
+    user: str
+    text: str
+    choices: list[str]
+    asked_at: datetime
+    answer: str | None
+    answered_by: str | None
+    answered_at: datetime | None
+
+    @classmethod
+    def of(cls, question: Question) -> "QuestionShape":
+        return cls(
+            id=question.id,
+            user=question.user,
+            text=question.text,
+            choices=list(question.choices),
+            asked_at=question.asked_at,
+            answer=question.answer,
+            answered_by=question.answered_by,
+            answered_at=question.answered_at,
+        )
+
+
+class QuestionList(BaseModel):
+    items: list[QuestionShape]
+    next: str | None = None
+
+
+class AnswerBody(Strict):
+    answer: str = Field(min_length=1, max_length=10_000, examples=["The one in Rome."])
+
+
+@router.get("")
+async def list_questions(
+    platform: Here, _: Reader, limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> QuestionList:
+    """Those that wait, oldest first."""
+    found = await platform.questions.waiting(limit=limit)
+    return QuestionList(items=[QuestionShape.of(question) for question in found])
+
+
+@router.post("/{question_id}/answer")
+async def answer_question(
+    platform: Here, question_id: str, body: AnswerBody, identity: Approver
+) -> QuestionShape:
+    """Answer as a person; whoever asked gets it when it asks again."""
+    return QuestionShape.of(await platform.questions.answer(question_id, body.answer, by=identity.name))

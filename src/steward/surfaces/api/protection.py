@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
+
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode
 from steward.surfaces.api.problems import problem
@@ -27,10 +29,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_BODY = 8 * 1024 * 1024
 REQUEST_ID = "x-request-id"
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
-
-
-class BodyTooLargeError(Exception):
-    """A body that grew beyond the limit while it was read."""
 
 
 class Protection:
@@ -66,10 +64,7 @@ class Protection:
             if refusal is not None:
                 await refusal.answer(scope, receive, send)
                 return
-            try:
-                await self._app(scope, self._bounded(receive), send)
-            except BodyTooLargeError:
-                await self._too_large().answer(scope, receive, send)
+            await self._app(scope, self._bounded(receive), send)
 
         return handle
 
@@ -97,7 +92,7 @@ class Protection:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._max_body:
-                raise BodyTooLargeError
+                raise HTTPException(413, self._too_large().detail)
             return message
 
         return bounded
@@ -109,13 +104,13 @@ Handler = Callable[[Send], Awaitable[None]]
 class Refusal:
     def __init__(self, status: int, detail: str, fix: str) -> None:
         self._status = status
-        self._detail = detail
+        self.detail = detail
         self._fix = fix
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         code = ErrorCode.FORBIDDEN if self._status in (403, 421) else ErrorCode.INVALID_INPUT
         response = problem(
-            self._status, self._detail, code=code, fix=self._fix, request_id=scope["request_id"]
+            self._status, self.detail, code=code, fix=self._fix, request_id=scope["request_id"]
         )
         await response(scope, receive, send)
 

@@ -62,7 +62,7 @@ async def call_tool(
         )
     )
     if isinstance(result, Failed) and (status := _refusal(result.code)):
-        return refused(status, result)
+        return refused(status, result, request)
     if isinstance(result, PendingApproval):
         response.status_code = 202
     return ToolResultShape.of(result)
@@ -72,7 +72,7 @@ def _refusal(code: str) -> int | None:
     return next((status for known, status in REFUSALS.items() if code == known), None)
 
 
-def refused(status: int, result: Failed) -> Any:
+def refused(status: int, result: Failed, request: Request) -> Any:
     return problem(
         status,
         result.error,
@@ -80,4 +80,5 @@ def refused(status: int, result: Failed) -> Any:
         retryable=result.retryable,
         call_id=result.call_id,
         correlation_id=result.correlation_id,
+        request_id=request.scope.get("request_id"),
     )

@@ -1,0 +1,177 @@
+"""Who may do what, and what every request passes first."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from pydantic import SecretStr
+from tests.integration.api.conftest import LOCAL_TOKEN, Connect
+
+from steward.bootstrap import Platform, open_platform
+from steward.settings import Settings
+from steward.surfaces.api.app import create_app
+
+ROLES = ("read", "use", "approve", "admin")
+ROUTES = [
+    ("GET", "/v1/tools", "read"),
+    ("GET", "/v1/tools/save_fact", "read"),
+    ("GET", "/v1/agents", "read"),
+    ("GET", "/v1/agents/core/health", "read"),
+    ("GET", "/v1/proposals", "read"),
+    ("GET", "/v1/proposals/none", "read"),
+    ("GET", "/v1/questions", "read"),
+    ("GET", "/v1/executions", "read"),
+    ("GET", "/v1/traces/none", "read"),
+    ("GET", "/metrics", "read"),
+    ("POST", "/v1/tools/none/call", "use"),
+    ("POST", "/v1/proposals/none/approve", "approve"),
+    ("POST", "/v1/proposals/none/reject", "approve"),
+    ("POST", "/v1/questions/none/answer", "approve"),
+    ("POST", "/v1/tools", "admin"),
+    ("PUT", "/v1/tools/none", "admin"),
+    ("DELETE", "/v1/tools/none", "admin"),
+    ("POST", "/v1/agents/none/start", "admin"),
+    ("POST", "/v1/agents/none/stop", "admin"),
+    ("GET", "/v1/keys", "admin"),
+    ("POST", "/v1/keys", "admin"),
+    ("DELETE", "/v1/keys/none", "admin"),
+]
+
+
+async def make_key(api: httpx.AsyncClient, name: str, role: str) -> str:
+    made = await api.post("/v1/keys", json={"name": name, "role": role})
+    assert made.status_code == 201
+    return made.json()["token"]
+
+
+async def refusals(client: httpx.AsyncClient) -> set[tuple[str, str]]:
+    """Routes that refuse this client, whatever else they would say to it."""
+    answers = [(method, path, await client.request(method, path, json={})) for method, path, _ in ROUTES]
+    return {(method, path) for method, path, answer in answers if answer.status_code in (401, 403)}
+
+
+@pytest.mark.req("SKL-Q11")
+async def test_each_role_may_do_what_it_says_and_nothing_more(connect: Connect) -> None:
+    admin = connect(key=LOCAL_TOKEN)
+    for position, role in enumerate(ROLES):
+        client = connect(key=await make_key(admin, f"a-{role}", role))
+        beyond = {(method, path) for method, path, needed in ROUTES if ROLES.index(needed) > position}
+        assert await refusals(client) == beyond
+
+
+@pytest.mark.req("SKL-Q11")
+async def test_once_there_is_a_key_nobody_comes_in_without_one(connect: Connect) -> None:
+    everything = {(method, path) for method, path, _ in ROUTES}
+    assert await refusals(connect()) == set()
+    token = await make_key(connect(), "laptop", "read")
+    assert await refusals(connect()) == everything
+    assert await refusals(connect(key="stw_000000000000_" + "x" * 43)) == everything
+    assert await refusals(connect(key=token[:-1] + ("A" if token[-1] != "A" else "B"))) == everything
+    assert (await connect().get("/healthz")).json() == {"status": "ok"}
+
+    admin = connect(key=LOCAL_TOKEN)
+    assert [key["name"] for key in (await admin.get("/v1/keys")).json()["items"]] == ["laptop"]
+    assert token not in (await admin.get("/v1/keys")).text
+    assert (await admin.delete("/v1/keys/laptop")).status_code == 204
+    assert (await connect(key=token).get("/v1/tools")).status_code == 401
+    assert (await connect().get("/v1/tools")).status_code == 200
+
+
+async def test_another_machine_never_comes_in_without_a_key(connect: Connect) -> None:
+    for address in ("192.0.2.7", "not-an-address"):
+        answer = await connect(address=address).get("/v1/tools")
+        assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
+
+
+async def test_the_key_of_the_settings_is_an_admin_and_may_come_as_a_bearer(settings: Settings) -> None:
+    keyed = settings.model_copy(update={"api_key": SecretStr("root-key")})
+    async with open_platform(keyed) as platform:
+        transport = httpx.ASGITransport(app=create_app(platform))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            bearer = {"Authorization": "Bearer root-key"}
+            assert (await client.get("/v1/keys", headers=bearer)).status_code == 200
+            assert (await client.get("/v1/keys")).status_code == 401
+            assert (await client.get("/v1/keys", headers={"Authorization": "Basic x"})).status_code == 401
+
+
+async def test_two_keys_of_one_name_and_odd_names_are_refused(
+    api: httpx.AsyncClient, connect: Connect
+) -> None:
+    await make_key(api, "laptop", "admin")
+    admin = connect(key=LOCAL_TOKEN)
+    twice = await admin.post("/v1/keys", json={"name": "laptop"})
+    odd = await admin.post("/v1/keys", json={"name": "a b"})
+    role = await admin.post("/v1/keys", json={"name": "x", "role": "king"})
+    assert [answer.status_code for answer in (twice, odd, role)] == [409, 400, 422]
+    assert (await admin.delete("/v1/keys/none")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("127.0.0.1:8700", 200),
+        ("[::1]:8700", 200),
+        ("evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("192.0.2.7", 421),
+    ],
+)
+async def test_a_name_that_somebody_else_controls_does_not_reach_us(
+    connect: Connect, host: str, status: int
+) -> None:
+    answer = await connect(host=host).get("/v1/tools")
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://localhost:8700"}, 200),
+        ({"Origin": "http://localhost:3000"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://[bad"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 200),
+    ],
+)
+async def test_a_page_of_another_site_may_not_use_us(
+    api: httpx.AsyncClient, headers: dict[str, str], status: int
+) -> None:
+    answer = await api.get("/v1/tools", headers=headers)
+    assert answer.status_code == status
+    assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_serving_other_machines_any_name_is_taken_but_never_without_a_key(platform: Platform) -> None:
+    transport = httpx.ASGITransport(app=create_app(platform, any_host=True), client=("192.0.2.7", 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://steward.example") as client:
+        assert (await client.get("/healthz")).status_code == 200
+        assert (await client.get("/v1/tools")).status_code == 401
+
+
+async def test_a_large_body_is_refused_whether_announced_or_not(api: httpx.AsyncClient) -> None:
+    body = b'{"arguments": {"x": "' + b"x" * (8 * 2**20) + b'"}}'
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 2**16):
+            yield body[start : start + 2**16]
+
+    headers = {"Content-Type": "application/json"}
+    announced = await api.post("/v1/tools/save_fact/call", content=body, headers=headers)
+    unannounced = await api.post("/v1/tools/save_fact/call", content=pieces(), headers=headers)
+    for answer in (announced, unannounced):
+        assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
+
+
+async def test_requests_carry_an_id_that_calls_and_problems_repeat(api: httpx.AsyncClient) -> None:
+    named = await api.get("/v1/tools/none", headers={"X-Request-ID": "abc-1"})
+    assert (named.headers["x-request-id"], named.json()["request_id"]) == ("abc-1", "abc-1")
+    odd = await api.get("/healthz", headers={"X-Request-ID": "a b\tc"})
+    assert len(odd.headers["x-request-id"]) == 32
+    call = {"arguments": {"text": "Ana likes tea."}}
+    called = await api.post("/v1/tools/save_fact/call", json=call, headers={"X-Request-ID": "abc-2"})
+    assert called.json()["correlation_id"] == "abc-2"
+    (line,) = (await api.get("/v1/executions?tool=save_fact")).json()["items"]
+    assert line["correlation_id"] == "abc-2"

@@ -1,0 +1,106 @@
+"""The remaining routes: agents, metrics, traces, documentation, and what goes wrong."""
+
+import asyncio
+
+import httpx
+import pytest
+from tests.integration.api.conftest import Connect
+
+from steward.bootstrap import Platform, open_platform
+from steward.settings import Settings
+from steward.surfaces.api.app import create_app
+
+
+async def test_agents_are_listed_stopped_and_started(api: httpx.AsyncClient) -> None:
+    listed = (await api.get("/v1/agents")).json()["items"]
+    assert {"core", "tools", "workbench"} <= {agent["id"] for agent in listed}
+    stopped = await api.post("/v1/agents/core/stop")
+    assert (stopped.status_code, stopped.json()["state"]) == (200, "stopped")
+    assert (await api.get("/v1/tools/save_fact")).status_code == 404
+    assert not (await api.get("/v1/agents/core/health")).json()["healthy"]
+    started = await api.post("/v1/agents/core/start")
+    assert (started.json()["state"], started.json()["tools"]) == ("running", ["save_fact", "log_to_obsidian"])
+    unknown = await api.post("/v1/agents/none/start")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "AGENT_NOT_FOUND")
+
+
+async def test_the_agent_of_python_tools_starts_again_after_a_stop(api: httpx.AsyncClient) -> None:
+    entry = {"name": "one", "description": "One.", "script": "one.py", "risk": "reversible"}
+    await api.post("/v1/tools", json=entry | {"source": "def run(): return 1"})
+    for _ in range(2):
+        await api.post("/v1/agents/tools/stop")
+        assert (await api.post("/v1/tools/one/call", json={})).status_code == 404
+        await api.post("/v1/agents/tools/start")
+        assert (await api.post("/v1/tools/one/call", json={})).json()["data"] == 1
+    added = await api.post(
+        "/v1/tools", json=entry | {"name": "two", "script": "two.py", "source": "def run(): return 2"}
+    )
+    assert added.status_code == 201
+    assert (await api.post("/v1/tools/two/call", json={})).json()["data"] == 2
+
+
+async def test_calls_are_counted_for_prometheus(api: httpx.AsyncClient) -> None:
+    await api.post("/v1/tools/save_fact/call", json={"arguments": {"text": "Ana likes tea."}})
+    answer = await api.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'tool="save_fact"' in answer.text
+
+
+async def test_a_trace_is_found_by_its_calls_correlation_id(settings: Settings) -> None:
+    traced = settings.model_copy(update={"otlp_endpoint": "http://127.0.0.1:9"})
+    async with open_platform(traced) as platform:
+        transport = httpx.ASGITransport(app=create_app(platform))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"arguments": {"text": "Ana likes tea."}, "correlation_id": "c" * 32}
+            await client.post("/v1/tools/save_fact/call", json=body)
+            await asyncio.to_thread(platform.tracer.flush)
+            answer = await client.get(f"/v1/traces/{'c' * 32}")
+            assert [span["name"] for span in answer.json()["items"]] == ["mcp_tool_call:save_fact"]
+            missing = await client.get("/v1/traces/none")
+            assert (missing.status_code, missing.json()["code"]) == (404, "NOT_FOUND")
+
+
+async def test_the_documentation_describes_problems_and_examples(api: httpx.AsyncClient) -> None:
+    document = (await api.get("/openapi.json")).json()
+    operations = [op for path in document["paths"].values() for op in path.values()]
+    for operation in operations:
+        assert "422" not in operation["responses"]
+        assert "application/problem+json" in operation["responses"]["4XX"]["content"]
+    assert document["components"]["schemas"]["NewTool"]["examples"][0]["name"] == "hello_world"
+    assert set(document["components"]["securitySchemes"]) == {"APIKeyHeader", "HTTPBearer"}
+    assert (await api.get("/docs")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/nowhere", b"", 404),
+        ("DELETE", "/v1/tools", b"", 405),
+        ("POST", "/v1/tools/save_fact/call", b"{", 422),
+        ("POST", "/v1/tools/save_fact/call", b'{"arguments": 3}', 422),
+        ("POST", "/v1/tools/save_fact/call", b'{"arguments": {"text": NaN}}', 422),
+        ("GET", "/v1/proposals?limit=0", b"", 422),
+        ("GET", "/v1/proposals?after=%00", b"", 400),
+    ],
+)
+async def test_whatever_goes_wrong_is_a_problem_with_a_code(
+    api: httpx.AsyncClient, method: str, path: str, body: bytes, status: int
+) -> None:
+    answer = await api.request(method, path, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    shape = answer.json()
+    assert (shape["status"], bool(shape["code"]), bool(shape["detail"])) == (status, True, True)
+    assert shape["request_id"] == answer.headers["x-request-id"]
+
+
+async def test_a_mistake_of_ours_shows_no_trace_and_names_the_log(
+    connect: Connect, platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(platform.orchestrator.lifecycle, "statuses", broken)
+    answer = await connect().get("/v1/agents")
+    assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL")
+    assert "secret detail" not in answer.text
+    assert answer.json()["request_id"]

@@ -1,0 +1,162 @@
+"""Keys and roles."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError
+from steward.policy import access
+from steward.policy.access import Holder, Key, Keys, Role, digest
+
+
+class CountingStore:
+    """Keys in a dictionary that counts how often it is asked; PostgreSQL's has its own tests."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, Key] = {}
+        self.asked = 0
+
+    async def add(self, key: Key) -> None:
+        if any(known.name == key.name for known in self.keys.values()):
+            raise ConflictError("there already")
+        self.keys[key.id] = key
+
+    async def get(self, key_id: str) -> Key | None:
+        self.asked += 1
+        return self.keys.get(key_id)
+
+    async def list(self) -> Sequence[Key]:
+        self.asked += 1
+        return list(self.keys.values())
+
+    async def remove(self, key_id: str) -> bool:
+        return self.keys.pop(key_id, None) is not None
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def store() -> CountingStore:
+    return CountingStore()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keys(store: CountingStore, clock: Clock) -> Keys:
+    return Keys(store, clock=clock)
+
+
+async def refused(keys: Keys, token: str | None, *, local: bool = True) -> str:
+    with pytest.raises(ForbiddenError) as caught:
+        await keys.admit(token, local=local)
+    return caught.value.code
+
+
+async def test_a_key_opens_the_door_for_its_holder_and_only_its_hash_is_kept(
+    keys: Keys, store: CountingStore
+) -> None:
+    key, token = await keys.add("laptop", Role.APPROVE, user="ana")
+    assert await keys.admit(token, local=False) == Holder("laptop", Role.APPROVE, "ana")
+    assert store.keys[key.id].digest == digest(token)
+    assert token.removeprefix(f"stw_{key.id}_") not in repr(store.keys)
+    assert len(token) == len("stw_") + 12 + 1 + 43
+
+
+async def test_what_is_not_a_key_opens_nothing(keys: Keys) -> None:
+    key, token = await keys.add("laptop", Role.ADMIN)
+    forged = [
+        f"stw_{key.id}_{'x' * 43}",
+        f"stw_{'0' * 12}_{'x' * 43}",
+        token + "x",
+        token.upper(),
+        "",
+        "\ud800",
+    ]
+    for wrong in forged:
+        assert await refused(keys, wrong) == "UNAUTHENTICATED"
+
+
+async def test_without_keys_the_person_at_this_machine_needs_none(keys: Keys) -> None:
+    assert await keys.admit(None, local=True) == Holder("local", Role.ADMIN)
+    assert await refused(keys, None, local=False) == "UNAUTHENTICATED"
+    await keys.add("laptop", Role.READ)
+    assert await refused(keys, None) == "UNAUTHENTICATED"
+    await keys.revoke("laptop")
+    assert await keys.admit(None, local=True) == Holder("local", Role.ADMIN)
+
+
+async def test_the_key_of_the_settings_may_do_everything(store: CountingStore) -> None:
+    keys = Keys(store, root="from the settings")
+    assert await keys.admit("from the settings", local=False) == Holder("api-key", Role.ADMIN)
+    assert await refused(keys, "another") == "UNAUTHENTICATED"
+    assert await refused(keys, None) == "UNAUTHENTICATED"
+
+
+async def test_the_store_is_asked_once_in_a_while_not_on_every_request(
+    keys: Keys, store: CountingStore, clock: Clock
+) -> None:
+    key, token = await keys.add("laptop", Role.USE)
+    for _ in range(3):
+        await keys.admit(token, local=False)
+    assert store.asked == 1
+    del store.keys[key.id]  # revoked by another process
+    clock.now += access.SECONDS_BELIEVED + 1
+    assert await refused(keys, token) == "UNAUTHENTICATED"
+
+
+async def test_a_revoked_key_opens_nothing_from_then_on(keys: Keys) -> None:
+    by_name, by_id = await keys.add("one", Role.USE), await keys.add("two", Role.USE)
+    for _, token in (by_name, by_id):
+        await keys.admit(token, local=False)
+    assert (await keys.revoke("one"), await keys.revoke(by_id[0].id)) == (by_name[0], by_id[0])
+    for _, token in (by_name, by_id):
+        assert await refused(keys, token) == "UNAUTHENTICATED"
+    with pytest.raises(NotFoundError):
+        await keys.revoke("one")
+    assert await keys.list() == []
+
+
+async def test_what_is_remembered_stays_bounded(
+    keys: Keys, store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "MAX_REMEMBERED", 1)
+    first, second = (await keys.add("one", Role.USE))[1], (await keys.add("two", Role.USE))[1]
+    for token in (first, second, first):
+        await keys.admit(token, local=False)
+    assert store.asked == 3
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 65, "a/b"])
+async def test_an_odd_name_is_refused(keys: Keys, name: str) -> None:
+    with pytest.raises(InputError):
+        await keys.add(name, Role.USE)
+    with pytest.raises(InputError):
+        await keys.add("fine", Role.USE, user=name)
+
+
+def test_each_role_may_do_what_those_before_it_may() -> None:
+    for role in Role:
+        holder = Holder("x", role)
+        for needed in Role:
+            if needed <= role:
+                holder.require(needed)
+            else:
+                with pytest.raises(ForbiddenError) as caught:
+                    holder.require(needed)
+                assert caught.value.code == "FORBIDDEN"
+
+
+def test_roles_are_read_from_words() -> None:
+    assert [Role.parse(word) for word in ("read", "USE", "Approve", "admin")] == list(Role)
+    with pytest.raises(InputError):
+        Role.parse("king")

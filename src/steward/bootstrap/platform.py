@@ -15,6 +15,7 @@ from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.rules import WatchedRules
+from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import RiskLevel, ToolSpec
 from steward.orchestrator.lifecycle import Limits
@@ -24,6 +25,7 @@ from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
 from steward.providers.registry_writer import RegistryWriter
+from steward.selection.lexical import LexicalRanker
 from steward.settings import Settings
 from steward.storage.facts import PostgresFactStore
 from steward.storage.keys import PostgresKeyStore
@@ -47,6 +49,7 @@ class Platform:
     keys: Keys
     questions: QuestionStore
     writer: RegistryWriter
+    ranker: ToolRanker
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -97,6 +100,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
             questions=questions,
             writer=workshop.writer,
+            ranker=LexicalRanker(),
         )
 
 

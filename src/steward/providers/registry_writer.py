@@ -85,6 +85,10 @@ class RegistryWriter:
             self._worker = asyncio.create_task(self._work(), name="changes to tools.json")
         return await done
 
+    def entry(self, name: str) -> ToolEntry | None:
+        """What tools.json says of a tool now."""
+        return self._agent.entry(name)
+
     async def close(self) -> None:
         """Finish what was accepted."""
         if self._worker is not None:

@@ -67,6 +67,9 @@ class ScriptToolsAgent:
         detail = f"missing scripts: {', '.join(missing)}" if missing else "ready"
         return Health(healthy=not missing, detail=detail, facts=facts)
 
+    def entry(self, name: str) -> ToolEntry | None:
+        return self._tools.tools.get(name)
+
     def subscribe(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 

@@ -77,4 +77,5 @@ def _entry(body: NewTool, more: dict[str, Any]) -> ToolEntry:
 
 def _shape(platform: Here, applied: Applied) -> ToolChange:
     tool = platform.orchestrator.registry.get(applied.entry.name)
-    return ToolChange(tool=ToolShape.of(tool, platform.rating(tool.spec)), warnings=list(applied.warnings))
+    shape = ToolShape.of(tool, platform.rating(tool.spec), entry=applied.entry.shape())
+    return ToolChange(tool=shape, warnings=list(applied.warnings))

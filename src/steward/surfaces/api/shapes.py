@@ -60,9 +60,12 @@ class ToolShape(BaseModel):
     parallel: bool = True
     timeout: float | None = None
     origin: str
+    entry: dict[str, Any] | None = Field(
+        default=None, description="Its entry in tools.json, for Python tools."
+    )
 
     @classmethod
-    def of(cls, tool: RegisteredTool, risk: RiskLevel) -> "ToolShape":
+    def of(cls, tool: RegisteredTool, risk: RiskLevel, *, entry: dict[str, Any] | None = None) -> "ToolShape":
         spec = tool.spec
         return cls(
             name=spec.name,
@@ -79,7 +82,17 @@ class ToolShape(BaseModel):
             parallel=spec.parallel,
             timeout=spec.timeout,
             origin=spec.origin.value,
+            entry=entry,
         )
+
+
+class FoundTool(ToolShape):
+    score: float = Field(description="How well it fits, from 0 to 1.")
+
+
+class FoundTools(BaseModel):
+    items: list[FoundTool]
+    next: str | None = None
 
 
 class ToolList(BaseModel):

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
-from steward.contract.errors import ErrorCode
-from steward.surfaces.api.identity import Reader, Worker
+from steward.contract.errors import ConflictError, ErrorCode
+from steward.contract.pins import AcceptingAgent
+from steward.providers.scripts import AGENT_ID as PYTHON_TOOLS
+from steward.surfaces.api.identity import Approver, Reader, Worker
 from steward.surfaces.api.problems import problem
-from steward.surfaces.api.shapes import CallBody, ToolList, ToolResultShape, ToolShape
+from steward.surfaces.api.shapes import CallBody, FoundTool, FoundTools, ToolList, ToolResultShape, ToolShape
 from steward.surfaces.api.state import Here
 
 router = APIRouter(prefix="/v1/tools", tags=["tools"])
@@ -38,10 +40,28 @@ async def list_tools(
     return ToolList(items=[ToolShape.of(tool, platform.rating(tool.spec)) for tool in page], next=following)
 
 
+@router.get("/search")
+async def search_tools(
+    platform: Here,
+    _: Reader,
+    *,
+    q: Annotated[str, Query(min_length=1, max_length=4_000, description="What is to be done, in words.")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> FoundTools:
+    """The tools that fit a request, best first."""
+    known = {tool.spec.name: tool for tool in platform.orchestrator.registry if tool.available}
+    found = platform.ranker.rank(q, [tool.spec for tool in known.values()], limit=limit)
+    shapes = [
+        (ToolShape.of(known[ranked.tool.name], platform.rating(ranked.tool)), ranked.score) for ranked in found
+    ]
+    return FoundTools(items=[FoundTool(**shape.model_dump(), score=score) for shape, score in shapes])
+
+
 @router.get("/{name}")
 async def get_tool(platform: Here, name: str, _: Reader) -> ToolShape:
     tool = platform.orchestrator.registry.get(name)
-    return ToolShape.of(tool, platform.rating(tool.spec))
+    local = platform.writer.entry(tool.spec.name) if tool.agent_id == PYTHON_TOOLS else None
+    return ToolShape.of(tool, platform.rating(tool.spec), entry=local and local.shape())
 
 
 @router.post(
@@ -66,6 +86,20 @@ async def call_tool(
     if isinstance(result, PendingApproval):
         response.status_code = 202
     return ToolResultShape.of(result)
+
+
+@router.post("/{name}/accept")
+async def accept_tool(platform: Here, name: str, _: Approver) -> ToolShape:
+    """Take a server's tool as it is defined now, after a person has read what changed."""
+    tool = platform.orchestrator.registry.get(name)
+    if not isinstance(tool.agent, AcceptingAgent):
+        raise ConflictError(
+            f"'{name}' is not a server's tool: there is nothing to accept.",
+            fix="Only definitions from MCP servers wait to be accepted.",
+        )
+    await tool.agent.accept(tool.spec.name)
+    tool = platform.orchestrator.registry.get(name)
+    return ToolShape.of(tool, platform.rating(tool.spec))
 
 
 def _refusal(code: str) -> int | None:

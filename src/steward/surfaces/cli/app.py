@@ -7,7 +7,18 @@ import sys
 
 import typer
 
-from steward.surfaces.cli import agents, demo, evaluation, log, proposals, tools, workspace
+from steward.surfaces.cli import (
+    agents,
+    demo,
+    evaluation,
+    keys,
+    log,
+    proposals,
+    questions,
+    registry,
+    tools,
+    workspace,
+)
 
 HELP = """Steward acts for you, and asks first.
 
@@ -33,9 +44,12 @@ app = typer.Typer(
 
 workspace.register(app)
 demo.register(app)
+registry.register(tools.app)
 app.add_typer(tools.app, name="tools")
 app.add_typer(agents.app, name="agents")
 proposals.register(app)
+questions.register(app)
+app.add_typer(keys.app, name="keys")
 log.register(app)
 evaluation.register(app)
 

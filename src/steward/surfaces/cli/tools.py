@@ -9,6 +9,7 @@ from steward.contract.errors import InputError
 from steward.surfaces.cli.client import Api, connect
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table
+from steward.surfaces.cli.questions import settle_question
 
 app = typer.Typer(rich_markup_mode=None, help="See and call tools.", no_args_is_help=True)
 
@@ -62,7 +63,8 @@ def call_tool(
             body: dict[str, Any] = {"arguments": arguments}
             if timeout is not None:
                 body["timeout"] = timeout
-            result = await api.post(f"/v1/tools/{name}/call", body)
+            call = (f"/v1/tools/{name}/call", body)
+            result = await settle_question(api, await api.post(*call), call, as_json=as_json)
             result = await settle(api, result, yes=yes, as_json=as_json)
         show_result(result, as_json=as_json)
         return result_exit(result)

@@ -1,0 +1,221 @@
+"""`steward tools search|add|update|remove|accept`: finding tools, and deciding which there are."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from steward.contract.errors import InputError
+from steward.surfaces.cli.client import connect
+from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
+
+Name = Annotated[str, typer.Argument(help="The tool's name: letters, digits, '_' and '-'.")]
+Script = Annotated[
+    str | None,
+    typer.Option(help="A Python file: one of yours is copied into the tools folder; else a name in it."),
+]
+Description = Annotated[str | None, typer.Option(help="What it does and when to prefer it.")]
+InputSchema = Annotated[str | None, typer.Option(help="JSON Schema of the arguments, or @FILE.")]
+OutputSchema = Annotated[str | None, typer.Option(help="JSON Schema of the result, or @FILE.")]
+Function = Annotated[str | None, typer.Option(help="The function to call. Unset: run, else main.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds a call may take.")]
+Risk = Annotated[
+    str | None, typer.Option(help="reversible, reversible_with_delay or irreversible. Unset: always asks.")
+]
+Category = Annotated[str | None, typer.Option(help="A word to group tools by.")]
+Parallel = Annotated[bool | None, typer.Option("--parallel/--serial", help="Whether calls may overlap.")]
+Example = Annotated[list[str] | None, typer.Option(help="A request it answers, as often as useful.")]
+Entry = Annotated[str | None, typer.Option("--entry", help="The whole entry as JSON, or @FILE.")]
+
+
+def add(
+    name: Name,
+    *,
+    script: Script = None,
+    description: Description = None,
+    input_schema: InputSchema = None,
+    output_schema: OutputSchema = None,
+    function: Function = None,
+    timeout: Timeout = None,
+    risk: Risk = None,
+    category: Category = None,
+    parallel: Parallel = None,
+    example: Example = None,
+    entry: Entry = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Register a Python tool; it can be called at once.
+
+    \b
+    Example: steward tools add hello --script hello.py --description "Greet somebody." --risk reversible
+    """
+    given = _entry(entry) | _stated(
+        script=script,
+        description=description,
+        input_schema=_schema(input_schema, "--input-schema"),
+        output_schema=_schema(output_schema, "--output-schema"),
+        function=function,
+        timeout=timeout,
+        risk=risk,
+        category=category,
+        parallel_capable=parallel,
+        examples=example,
+    )
+
+    async def work() -> None:
+        async with connect() as api:
+            made = await api.post("/v1/tools", _with_source(given | {"name": name}))
+        _show(made, "added", as_json=as_json)
+
+    run(work, as_json=as_json)
+
+
+def update(
+    name: Name,
+    *,
+    script: Script = None,
+    description: Description = None,
+    input_schema: InputSchema = None,
+    output_schema: OutputSchema = None,
+    function: Function = None,
+    timeout: Timeout = None,
+    risk: Risk = None,
+    category: Category = None,
+    parallel: Parallel = None,
+    example: Example = None,
+    entry: Entry = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Change a Python tool; what is not given stays. Calls in flight finish as they began.
+
+    \b
+    Example: steward tools update hello --timeout 5
+    """
+    given = _entry(entry) | _stated(
+        script=script,
+        description=description,
+        input_schema=_schema(input_schema, "--input-schema"),
+        output_schema=_schema(output_schema, "--output-schema"),
+        function=function,
+        timeout=timeout,
+        risk=risk,
+        category=category,
+        parallel_capable=parallel,
+        examples=example,
+    )
+
+    async def work() -> None:
+        async with connect() as api:
+            known: dict[str, Any] = {} if entry else (await api.get(f"/v1/tools/{name}"))["entry"] or {}
+            made = await api.put(f"/v1/tools/{name}", _with_source(known | given | {"name": name}))
+        _show(made, "updated", as_json=as_json)
+
+    run(work, as_json=as_json)
+
+
+def remove(name: Name, as_json: JsonFlag = False) -> None:
+    """Take a Python tool out of tools.json; its script stays where it is.
+
+    \b
+    Example: steward tools remove hello
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            await api.delete(f"/v1/tools/{name}")
+        show_json({"removed": name}) if as_json else say(f"{name} is removed.")
+
+    run(work, as_json=as_json)
+
+
+def search(
+    words: Annotated[str, typer.Argument(help="What you want to do, in words.")],
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find the tools that fit a request, best first.
+
+    \b
+    Example: steward tools search "what time is it in Tokyo"
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            found = await api.get("/v1/tools/search", q=words, limit=limit)
+        if as_json:
+            show_json(found)
+            return
+        rows = [(f"{tool['score']:.2f}", tool["name"], tool["risk"], tool["agent"]) for tool in found["items"]]
+        show_table(("FIT", "TOOL", "RISK", "AGENT"), rows, empty="No tool fits.")
+
+    run(work, as_json=as_json)
+
+
+def accept(name: Name, as_json: JsonFlag = False) -> None:
+    """Accept a server's tool whose definition changed or looked odd, after you have read it.
+
+    \b
+    Example: steward tools accept notes__append
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            tool = await api.post(f"/v1/tools/{name}/accept")
+        show_json(tool) if as_json else say(f"{name} is accepted.")
+
+    run(work, as_json=as_json)
+
+
+def register(app: typer.Typer) -> None:
+    for command in (search, add, update, remove, accept):
+        app.command()(command)
+
+
+def _stated(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _entry(text: str | None) -> dict[str, Any]:
+    return {} if text is None else _object(text, "--entry")
+
+
+def _schema(text: str | None, what: str) -> dict[str, Any] | None:
+    return None if text is None else _object(text, what)
+
+
+def _object(text: str, what: str) -> dict[str, Any]:
+    if text.startswith("@"):
+        text = _read(Path(text[1:]))
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{what} is not JSON: {error}.", fix='Example: \'{"type": "object"}\'.') from None
+    if not isinstance(value, dict):
+        raise InputError(f"{what} is not a JSON object.", fix='Example: \'{"type": "object"}\'.')
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _with_source(entry: dict[str, Any]) -> dict[str, Any]:
+    """A script that lies here is sent along under its file name; any other is one of the tools folder."""
+    script = entry.get("script")
+    if not isinstance(script, str) or "source" in entry or not Path(script).is_file():
+        return entry
+    return entry | {"script": Path(script).name, "source": _read(Path(script))}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.", fix="Name a readable UTF-8 file.") from None
+
+
+def _show(made: dict[str, Any], what: str, *, as_json: bool) -> None:
+    if as_json:
+        show_json(made)
+        return
+    tool = made["tool"]
+    say(f"{tool['name']} is {what} ({tool['risk']}).")
+    for warning in made["warnings"]:
+        say(f"  {warning}", error=True)

@@ -15,6 +15,7 @@ ROLES = ("read", "use", "approve", "admin")
 ROUTES = [
     ("GET", "/v1/tools", "read"),
     ("GET", "/v1/tools/save_fact", "read"),
+    ("GET", "/v1/tools/search?q=x", "read"),
     ("GET", "/v1/agents", "read"),
     ("GET", "/v1/agents/core/health", "read"),
     ("GET", "/v1/proposals", "read"),
@@ -27,6 +28,7 @@ ROUTES = [
     ("POST", "/v1/proposals/none/approve", "approve"),
     ("POST", "/v1/proposals/none/reject", "approve"),
     ("POST", "/v1/questions/none/answer", "approve"),
+    ("POST", "/v1/tools/none/accept", "approve"),
     ("POST", "/v1/tools", "admin"),
     ("PUT", "/v1/tools/none", "admin"),
     ("DELETE", "/v1/tools/none", "admin"),

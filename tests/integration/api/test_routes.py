@@ -1,12 +1,16 @@
 """The remaining routes: agents, metrics, traces, documentation, and what goes wrong."""
 
 import asyncio
+from collections.abc import Callable
 
 import httpx
 import pytest
 from tests.integration.api.conftest import Connect
 
 from steward.bootstrap import Platform, open_platform
+from steward.contract.agent import AgentManifest
+from steward.contract.tool import ToolSpec
+from steward.providers.functions import LegacyToolAgent
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
 
@@ -104,3 +108,43 @@ async def test_a_mistake_of_ours_shows_no_trace_and_names_the_log(
     assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL")
     assert "secret detail" not in answer.text
     assert answer.json()["request_id"]
+
+
+async def test_tools_are_found_by_what_they_do(api: httpx.AsyncClient) -> None:
+    found = (await api.get("/v1/tools/search", params={"q": "remember a fact"})).json()["items"]
+    assert found[0]["name"] == "save_fact"
+    assert 0 < found[0]["score"] <= 1
+    assert (await api.get("/v1/tools/search")).status_code == 422
+
+
+class Quarantined(LegacyToolAgent):
+    """A server whose tool waits to be accepted."""
+
+    accepted = False
+
+    def manifest(self) -> AgentManifest:
+        spec = ToolSpec(
+            name="far__tool", description="Far.", blocked=None if self.accepted else "It changed."
+        )
+        return AgentManifest(id="far", name="far", tools=(spec,))
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self.listener = listener
+
+    def available(self) -> bool:
+        return True
+
+    async def accept(self, tool: str) -> None:
+        assert tool == "far__tool"
+        self.accepted = True
+        self.listener()
+
+
+async def test_a_quarantined_tool_is_accepted_by_a_person(api: httpx.AsyncClient, platform: Platform) -> None:
+    platform.orchestrator.register_agent(Quarantined("far", []))
+    await platform.orchestrator.lifecycle.start("far")
+    assert not (await api.get("/v1/tools/far__tool")).json()["available"]
+    accepted = await api.post("/v1/tools/far__tool/accept")
+    assert (accepted.status_code, accepted.json()["available"]) == (200, True)
+    ours = await api.post("/v1/tools/save_fact/accept")
+    assert (ours.status_code, ours.json()["code"]) == (409, "CONFLICT")

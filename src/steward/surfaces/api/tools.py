@@ -52,7 +52,8 @@ async def search_tools(
     known = {tool.spec.name: tool for tool in platform.orchestrator.registry if tool.available}
     found = platform.ranker.rank(q, [tool.spec for tool in known.values()], limit=limit)
     shapes = [
-        (ToolShape.of(known[ranked.tool.name], platform.rating(ranked.tool)), ranked.score) for ranked in found
+        (ToolShape.of(known[ranked.tool.name], platform.rating(ranked.tool)), ranked.score)
+        for ranked in found
     ]
     return FoundTools(items=[FoundTool(**shape.model_dump(), score=score) for shape, score in shapes])
 

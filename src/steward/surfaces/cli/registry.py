@@ -50,11 +50,11 @@ def add(
     \b
     Example: steward tools add hello --script hello.py --description "Greet somebody." --risk reversible
     """
-    given = _entry(entry) | _stated(
+    fields = _stated(
         script=script,
         description=description,
-        input_schema=_schema(input_schema, "--input-schema"),
-        output_schema=_schema(output_schema, "--output-schema"),
+        input_schema=input_schema,
+        output_schema=output_schema,
         function=function,
         timeout=timeout,
         risk=risk,
@@ -64,6 +64,7 @@ def add(
     )
 
     async def work() -> None:
+        given = _entry(entry) | _parsed(fields)
         async with connect() as api:
             made = await api.post("/v1/tools", _with_source(given | {"name": name}))
         _show(made, "added", as_json=as_json)
@@ -92,11 +93,11 @@ def update(
     \b
     Example: steward tools update hello --timeout 5
     """
-    given = _entry(entry) | _stated(
+    fields = _stated(
         script=script,
         description=description,
-        input_schema=_schema(input_schema, "--input-schema"),
-        output_schema=_schema(output_schema, "--output-schema"),
+        input_schema=input_schema,
+        output_schema=output_schema,
         function=function,
         timeout=timeout,
         risk=risk,
@@ -106,6 +107,7 @@ def update(
     )
 
     async def work() -> None:
+        given = _entry(entry) | _parsed(fields)
         async with connect() as api:
             known: dict[str, Any] = {} if entry else (await api.get(f"/v1/tools/{name}"))["entry"] or {}
             made = await api.put(f"/v1/tools/{name}", _with_source(known | given | {"name": name}))
@@ -146,7 +148,9 @@ def search(
         if as_json:
             show_json(found)
             return
-        rows = [(f"{tool['score']:.2f}", tool["name"], tool["risk"], tool["agent"]) for tool in found["items"]]
+        rows = [
+            (f"{tool['score']:.2f}", tool["name"], tool["risk"], tool["agent"]) for tool in found["items"]
+        ]
         show_table(("FIT", "TOOL", "RISK", "AGENT"), rows, empty="No tool fits.")
 
     run(work, as_json=as_json)
@@ -180,8 +184,9 @@ def _entry(text: str | None) -> dict[str, Any]:
     return {} if text is None else _object(text, "--entry")
 
 
-def _schema(text: str | None, what: str) -> dict[str, Any] | None:
-    return None if text is None else _object(text, what)
+def _parsed(fields: dict[str, Any]) -> dict[str, Any]:
+    schemas = [name for name in ("input_schema", "output_schema") if name in fields]
+    return fields | {name: _object(fields[name], f"--{name.replace('_', '-')}") for name in schemas}
 
 
 def _object(text: str, what: str) -> dict[str, Any]:

@@ -1,10 +1,14 @@
 """Serving the API on a socket: one process, announced to the CLI, stopped without dropping calls."""
 
+import asyncio
 import ipaddress
 import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -36,7 +40,27 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
             )
             with announced(settings, Instance(url=address, token=token, pid=os.getpid())):
                 ready(address)
-                await uvicorn.Server(config).serve(sockets=[listening])
+                await _Server(config).serve(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop on a signal, and no more than that.
+
+        uvicorn raises the signal again when it is done, which would cut the platform's own shutdown short.
+        """
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
 
 
 async def _require_key_beyond_loopback(platform: Platform, host: str) -> None:

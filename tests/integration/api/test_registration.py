@@ -8,7 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from steward.bootstrap import Platform
+from steward.bootstrap import Platform, open_platform
+from steward.contract.errors import ConfigError
+from steward.settings import Settings
+from steward.surfaces.api.serve import serve
 
 HELLO: dict[str, Any] = {
     "name": "hello_world",
@@ -187,3 +190,72 @@ async def test_a_question_nobody_could_be_asked_waits_and_its_answer_comes_back(
     answered = (await api.post("/v1/tools/request_human_input/call", json=call)).json()
     assert answered["data"] == {"answer": "Rome"}
     assert (await api.get("/v1/questions")).json()["items"] == []
+
+
+OVERLAP = """
+import pathlib, time
+def run(folder):
+    place = pathlib.Path(folder) / "occupied"
+    place.mkdir()
+    time.sleep(0.05)
+    place.rmdir()
+    return "alone"
+"""
+
+MEET = """
+import os, pathlib, time
+def run(folder):
+    folder = pathlib.Path(folder)
+    (folder / str(os.getpid())).touch()
+    while len(list(folder.iterdir())) < 2:
+        time.sleep(0.01)
+    return "met"
+"""
+
+
+@pytest.mark.req("SKL-FR-013", "SKL-Q05", "SKL-EDGE-08")
+async def test_calls_overlap_only_where_a_tool_says_that_they_may(
+    api: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    entry = {"name": "serial", "description": "x", "script": "serial.py", "risk": "reversible"}
+    both = entry | {"name": "both", "script": "both.py", "parallel_capable": True, "timeout": 60}
+    await api.post("/v1/tools", json=entry | {"source": OVERLAP})
+    await api.post("/v1/tools", json=both | {"source": MEET})
+    body = {"arguments": {"folder": str(tmp_path)}}
+    alone = await asyncio.gather(*(api.post("/v1/tools/serial/call", json=body) for _ in range(4)))
+    assert [answer.json()["data"] for answer in alone] == ["alone"] * 4
+    meeting = tmp_path / "meeting"
+    meeting.mkdir()
+    body = {"arguments": {"folder": str(meeting)}}
+    met = await asyncio.gather(*(api.post("/v1/tools/both/call", json=body) for _ in range(2)))
+    assert [answer.json()["data"] for answer in met] == ["met"] * 2
+
+
+@pytest.mark.req("SKL-FR-001", "SKL-FR-012", "SKL-EDGE-04", "SKL-Q04")
+async def test_the_platform_starts_with_the_tools_of_its_file_and_not_with_a_broken_one(
+    settings: Settings,
+) -> None:
+    async with open_platform(settings):
+        pass
+    settings.tools_file.write_text(json.dumps({"tools": [HELLO]}))
+    async with open_platform(settings) as platform:
+        assert platform.orchestrator.registry.get("hello_world").agent_id == "tools"
+    wrong = json.dumps({"tools": [HELLO | {"timeout": -1}]}, indent=1)
+    for content, line in ((wrong, wrong.split("timeout")[0].count("\n") + 1), ("{", 1)):
+        settings.tools_file.write_text(content)
+        with pytest.raises(ConfigError) as caught:
+            async with open_platform(settings):
+                pass
+        assert caught.value.message.startswith(f"{settings.tools_file}, line {line}")
+        assert caught.value.fix
+    settings.tools_file.unlink()
+    with pytest.raises(ConfigError) as missing:
+        async with open_platform(settings):
+            pass
+    assert missing.value.code == "CONFIG_MISSING"
+
+
+async def test_other_machines_are_served_only_once_there_is_a_key(settings: Settings) -> None:
+    with pytest.raises(ConfigError) as caught:
+        await serve(settings, host="0.0.0.0", port=0, ready=lambda _: None)
+    assert "keys add" in caught.value.explain()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -69,6 +70,21 @@ async def test_main_takes_the_whole_object_and_any_function_can_be_named(tmp_pat
     async with opened(tmp_path) as (agent, _):
         assert await agent.execute("whole", {"b": 1, "a": 2}) == Done(data=["a", "b"])
         assert await agent.execute("named", {"x": 4}) == Done(data=8)
+
+
+@pytest.mark.req("SKL-FR-009", "SKL-EDGE-03", "SKL-Q01")
+async def test_a_script_runs_in_our_own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+import os, sys
+import orjson
+def run():
+    return [sys.prefix, os.getuid(), os.getcwd(), os.environ.get("TOWN")]
+"""
+    monkeypatch.setenv("TOWN", "Rome")
+    write(tmp_path, entry("where"), where=source)
+    async with opened(tmp_path) as (agent, _):
+        expected = [sys.prefix, os.getuid(), str(Path.cwd()), "Rome"]
+        assert await agent.execute("where", {}) == Done(data=expected)
 
 
 async def test_values_people_return_without_thinking_become_json(tmp_path: Path) -> None:

@@ -155,12 +155,8 @@ def send(stream: BinaryIO, frame: bytes) -> None:
     stream.flush()
 
 
-def main() -> None:
-    requests, answers = private_streams()
-    tools, path, function = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] or None
-    sys.path[0] = str(tools)  # scripts import each other, and never Steward's own folder by accident
-    sys.argv = [str(path)]
-    script = Script(tools, path, function)
+def serve(script: Script, requests: BinaryIO, answers: BinaryIO) -> None:
+    """One call after the other, until Steward closes the pipe."""
     while header := requests.read(LENGTH.size):
         arguments = json.loads(requests.read(LENGTH.unpack(header)[0]))
         send(answers, b"{}")  # from here on the call may have had an effect
@@ -170,6 +166,14 @@ def main() -> None:
                 stream.flush()
         send(answers, json.dumps(script.files()).encode())
         send(answers, body)
+
+
+def main() -> None:
+    requests, answers = private_streams()
+    tools, path, function = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] or None
+    sys.path[0] = str(tools)  # scripts import each other, and never Steward's own folder by accident
+    sys.argv = [str(path)]
+    serve(Script(tools, path, function), requests, answers)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ BIN = Path(sys.executable).parent
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     return kept | {
-        "STEWARD_HOME": str(tmp_path / "home"),
+        "STEWARD_HOME": str(home / "steward"),
         "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
         "STEWARD_OBSIDIAN_VAULT": "",
     }

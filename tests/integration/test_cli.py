@@ -223,3 +223,26 @@ def test_a_suite_is_measured_and_missing_data_is_named(run: Run, tmp_path: Path)
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("tools", "call", "--help"), ("approve", "--help")])
 def test_help_teaches_by_example(run: Run, arguments: tuple[str, ...]) -> None:
     assert "steward" in run(*arguments).output
+
+
+def test_a_tool_nobody_rated_waits_and_a_rating_is_proposed_to_the_person(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init")
+    tools = tmp_path / "home" / "tools"
+    (tools / "greet.py").write_text("def run(name):\n    return f'Hello {name}'\n")
+    entry = {
+        "name": "get_greeting",
+        "description": "Get a greeting for a name. Returns text.",
+        "script": "greet.py",
+        "input_schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    }
+    (tools / "tools.json").write_text(json.dumps({"tools": [entry]}))
+    listed = {tool["name"]: tool for tool in parsed(run("tools", "list", "--json"))["items"]}["get_greeting"]
+    monkeypatch.setattr("steward.surfaces.cli.consent.at_terminal", lambda: True)
+    asked = run("tools", "call", "get_greeting", "--arg", "name=Ana", answer="y\n")
+    assert (listed["risk"], listed["suggested_risk"]) == ("irreversible", "reversible")
+    assert ('"get_greeting" = "reversible"' in asked.stdout, "Hello Ana" in asked.stdout) == (True, True)
+    (tmp_path / "home" / "policy.toml").write_text('[ratings]\n"get_greeting" = "reversible"\n')
+    rated = run("tools", "call", "get_greeting", "--arg", "name=Bo", "--json")
+    assert (rated.exit_code, parsed(rated)["data"]) == (0, "Hello Bo")

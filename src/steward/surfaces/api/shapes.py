@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from steward.contract.call import ToolResult, envelope
-from steward.contract.tool import RiskLevel
+from steward.contract.tool import Origin, RiskLevel, ToolSpec
 from steward.orchestrator.lifecycle import AgentStatus
 from steward.orchestrator.proposals import (
     Finished,
@@ -22,6 +22,7 @@ from steward.orchestrator.proposals import (
     state_name,
 )
 from steward.orchestrator.registry import RegisteredTool
+from steward.policy.estimate import estimate
 
 
 class Strict(BaseModel):
@@ -51,6 +52,9 @@ class ToolShape(BaseModel):
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None = None
     risk: RiskLevel
+    suggested_risk: RiskLevel | None = Field(
+        default=None, description="What a tool that nobody has rated looks like; for a person to confirm."
+    )
     agent: str
     available: bool
     blocked: str | None = None
@@ -73,6 +77,7 @@ class ToolShape(BaseModel):
             input_schema=dict(spec.input_schema),
             output_schema=None if spec.output_schema is None else dict(spec.output_schema),
             risk=risk,
+            suggested_risk=_suggestion(spec, risk),
             agent=tool.agent_id,
             available=tool.available,
             blocked=spec.blocked,
@@ -93,6 +98,15 @@ class FoundTool(ToolShape):
 class FoundTools(BaseModel):
     items: list[FoundTool]
     next: str | None = None
+
+
+def _suggestion(spec: ToolSpec, risk: RiskLevel) -> RiskLevel | None:
+    """A rating to propose where nobody gave one. It changes nothing until a person writes it down."""
+    rated = spec.origin is Origin.BUILTIN or spec.risk is not None or spec.hints_trusted
+    if rated or risk is not RiskLevel.IRREVERSIBLE:
+        return None
+    suggested = estimate(spec).rating
+    return None if suggested is risk else suggested
 
 
 class ToolList(BaseModel):

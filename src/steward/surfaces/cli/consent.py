@@ -23,7 +23,7 @@ async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) 
     if as_json or not at_terminal():
         return result
     proposal = await api.get(f"/v1/proposals/{proposal_id}")
-    describe(proposal)
+    describe(proposal, await api.get(f"/v1/tools/{proposal['tool']}"))
     if typer.confirm("Run exactly this?", default=False):
         return await api.post(f"/v1/proposals/{proposal_id}/approve", {"via": "cli"})
     await api.post(f"/v1/proposals/{proposal_id}/reject", {"why": "declined at the terminal"})
@@ -31,6 +31,9 @@ async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) 
     return result | {"status": "failed", "error": "You said no; nothing was run.", "error_code": "REJECTED"}
 
 
-def describe(proposal: dict[str, Any]) -> None:
+def describe(proposal: dict[str, Any], tool: dict[str, Any]) -> None:
     say(f"{proposal['tool']} ({proposal['risk']}): {proposal['reason']}")
     say(json.dumps(proposal["arguments"], ensure_ascii=False, indent=2))
+    if suggested := tool.get("suggested_risk"):
+        say(f"Nobody has rated this tool yet. It looks {suggested.replace('_', ' ')}. If you agree, write")
+        say(f'into policy.toml:\n\n  [ratings]\n  "{tool["name"]}" = "{suggested}"\n')

@@ -33,7 +33,7 @@ def list_tools(
             show_json(found)
             return
         rows = [
-            (tool["name"], tool["risk"], tool["agent"], _standing(tool), _first_line(tool["description"]))
+            (tool["name"], _risk(tool), tool["agent"], _standing(tool), _first_line(tool["description"]))
             for tool in found["items"]
         ]
         show_table(("TOOL", "RISK", "AGENT", "STATE", "WHAT IT DOES"), rows, empty="There are no tools yet.")
@@ -122,6 +122,11 @@ def parse_pair(pair: str, schema: dict[str, Any]) -> tuple[str, Any]:
     except ValueError:
         # Left as text: the tool's schema says what was expected, in better words than a JSON parser's.
         return key, text
+
+
+def _risk(tool: dict[str, Any]) -> str:
+    suggested = tool.get("suggested_risk")
+    return f"{tool['risk']} (unrated; looks {suggested})" if suggested else str(tool["risk"])
 
 
 def _standing(tool: dict[str, Any]) -> str:

@@ -1,0 +1,135 @@
+"""Dates in running text: `find_dates` for every one, `parse_due` for a text that must be one.
+
+The grammar reads; this module decides what counts as a date in its context, so that numbers, months that are
+verbs and counts of things are left alone.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from steward.tasks.dates.clue import Clue, Resolved, resolve
+from steward.tasks.dates.grammar import expression
+from steward.tasks.dates.mention import DateMention
+from steward.tasks.dates.reader import Reader
+from steward.tasks.dates.tokens import Token, tokenize
+from steward.tasks.dates.words import FOLLOWERS, PREPOSITIONS
+
+_RANGE = frozenset({"-", "–", "—", "to", "until", "till", "through", "thru"})
+_LONGEST = 20_000  # characters read; a task's words are far fewer, a pasted book is not a date
+_MONEY = frozenset("$€£#¥&*=")
+
+
+class DateNotUnderstood(ValueError):
+    """The text is not a date."""
+
+    code = "INVALID_DATE"
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    clue: Clue
+    seen: Resolved
+    first: int
+    after: int
+
+
+def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple[DateMention, ...]:
+    """Every date in the text, in order, resolved against now; none overlaps another."""
+    tokens = tokenize(text[:_LONGEST])
+    reader = Reader(tokens, now, prefer_future, expression)
+    mentions: list[DateMention] = []
+    i = 0
+    while i < len(tokens):
+        hit = _hit(reader, i)
+        if hit is None:
+            i += 1
+            continue
+        hit = _to(reader, hit)
+        mentions.append(_mention(tokens, hit))
+        i = hit.after
+    return tuple(mentions)
+
+
+def parse_due(text: str, now: datetime, *, prefer_future: bool = True) -> DateMention:
+    """The one date that the text is. Words around it are not understood, so they are refused."""
+    found = find_dates(text, now, prefer_future=prefer_future)
+    if len(found) != 1:
+        raise DateNotUnderstood("Could not parse date")
+    start, end = found[0].span
+    outside = [t.text for t in tokenize(text[:start] + " " + text[end:])]
+    if any(word not in PREPOSITIONS | {"the", ",", ".", "!", "please", "date"} for word in outside):
+        raise DateNotUnderstood("Could not parse date")
+    return found[0]
+
+
+def _hit(r: Reader, i: int) -> _Hit | None:
+    found = expression(r, i)
+    if found is None:
+        return None
+    clue, after = found
+    if not _bounded(r.tokens, i, after) or not _likely(r, clue, i, after):
+        return None
+    seen = resolve(clue, r.now, future=r.future)
+    return _Hit(clue, seen, i, after) if seen else None
+
+
+def _bounded(tokens: tuple[Token, ...], first: int, after: int) -> bool:
+    """The phrase is not a piece of a word, a price, a version or a telephone number."""
+    if tokens[first].glued:
+        before = tokens[first - 1].text
+        if before[0].isalnum() or before in _MONEY or (before in ".-/:" and tokens[first].is_number):
+            return False
+    elif first and tokens[first - 1].text in _MONEY and tokens[first].is_number:
+        return False
+    if after >= len(tokens) or not tokens[after].glued:
+        return True
+    word = tokens[after].text
+    if word[0].isalnum() or word in ("%", "$", "€", "£", "°", "_", "@"):
+        return False
+    following = tokens[after + 1] if after + 1 < len(tokens) else None
+    return not (word in "-./:" and following is not None and following.glued and following.text[0].isalnum())
+
+
+def _likely(r: Reader, clue: Clue, first: int, after: int) -> bool:
+    """Whether a weak clue stands where a date is expected."""
+    if clue.weak is None:
+        return True
+    whole = first == 0 and r.at_end(r.skip(after, (".", "!", "?")))
+    before, behind = r.word(first - 1), r.word(after)
+    if clue.weak == "name":
+        if before in PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"} or whole:
+            return not (before in ("in", "at") and behind in ("a", "the"))
+        return before in ("of", "for", "from", "to") and (not behind or behind in FOLLOWERS)
+    if clue.weak == "year":
+        return before in ("in", "since", "until", "till", "by", "during", "before", "after", "of", "year", "from", "for",
+                          "through")  # fmt: skip
+    if clue.weak == "ordinal":
+        return whole and r.word(first) not in ("second", "first", "third") and not r.word(after - 1).isalpha() or (
+            whole and r.word(first) == "the" and r.word(first + 1).isdecimal()
+        )
+    if clue.weak == "now":
+        return whole or (r.at_end(r.skip(after, (".", "!", "?"))) and first > 0)
+    if clue.weak == "at":
+        return r.at_end(r.skip(after, (".", "!", "?")))
+    return False
+
+
+def _to(r: Reader, hit: _Hit) -> _Hit:
+    """The second date of "from X to Y" as the end of the first."""
+    sign = r.word(hit.after)
+    opened = r.word(hit.first - 1) in ("from", "between")
+    if not (sign in _RANGE or (sign == "and" and opened)) or hit.clue.until or hit.seen.end:
+        return hit
+    other = expression(r, hit.after + 1)
+    if other is None or other[0].weak not in (None, "name", "ordinal"):
+        return hit
+    end = resolve(other[0], hit.seen.value, future=True)
+    if end is None or end.value <= hit.seen.value or other[0].has_time != hit.clue.has_time:
+        return hit
+    return _Hit(hit.clue, Resolved(hit.seen.value, hit.seen.grain, end.value, hit.seen.holiday), hit.first, other[1])
+
+
+def _mention(tokens: tuple[Token, ...], hit: _Hit) -> DateMention:
+    span = tokens[hit.first].start, tokens[hit.after - 1].end
+    seen = hit.seen
+    return DateMention(seen.value, seen.grain, span, seen.end, seen.holiday)

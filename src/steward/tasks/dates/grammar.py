@@ -1,0 +1,128 @@
+"""The grammar: which rules there are, and how clues that stand together become one date."""
+
+from dataclasses import replace
+
+from steward.tasks.dates import compound, days, durations, relative
+from steward.tasks.dates.calendar import OutOfCalendar
+from steward.tasks.dates.clock import clock_clue, part_clue
+from steward.tasks.dates.clue import Clue, merge
+from steward.tasks.dates.holidays import holiday_at
+from steward.tasks.dates.reader import Found, Reader
+
+_JOINTS = frozenset({"at", "on", "of", "in", "the", "for", "@", ",", "from", "around", "about", "approximately", "by",
+                     "t", "-", "during", "and", "starting", "beginning", "to"})  # fmt: skip
+_MOST_JOINTS = 2
+
+
+def holiday_clue(r: Reader, i: int) -> Found:
+    found = holiday_at(r, i)
+    return (Clue(holiday=found[0]), found[1]) if found else None
+
+
+_RULES = (
+    compound.edge_clue,
+    relative.today_clue,
+    relative.turned_clue,
+    relative.after_next_clue,
+    relative.weekend_clue,
+    relative.counted_upcoming_clue,
+    relative.season_clue,
+    durations.in_clue,
+    durations.offset_clue,
+    durations.weekdays_away_clue,
+    compound.nth_clue,
+    compound.of_month_clue,
+    compound.days_of_month_clue,
+    compound.half_clue,
+    compound.week_of_clue,
+    compound.closest_clue,
+    compound.rest_clue,
+    compound.decade_clue,
+    holiday_clue,
+    days.numeric_clue,
+    days.month_clue,
+    days.day_month_clue,
+    days.weekday_clue,
+    days.quarter_clue,
+    days.year_clue,
+    clock_clue,
+    part_clue,
+)
+
+
+def piece(r: Reader, i: int) -> list[tuple[Clue, int]]:
+    """Every reading of the clue that starts here, longest first."""
+    found: list[tuple[Clue, int]] = []
+    for rule in _RULES:
+        try:
+            one = rule(r, i)
+        except OutOfCalendar:
+            continue
+        if one is not None:
+            found.append(one)
+    return sorted(found, key=lambda one: (-one[1], one[0].weak is not None))
+
+
+def expression(r: Reader, i: int) -> Found:
+    """The longest run of clues from here that fit together."""
+    if i in r.memory:
+        return r.memory[i]
+    r.memory[i] = None  # a rule that comes back to its own start finds nothing
+    best: Found = None
+    for clue, end in piece(r, i):
+        grown = _grow(r, clue, end)
+        if best is None or grown[1] > best[1]:
+            best = grown
+    r.memory[i] = best
+    return best
+
+
+def _grow(r: Reader, clue: Clue, end: int) -> tuple[Clue, int]:
+    while True:
+        longer = _next_piece(r, clue, end)
+        if longer is None:
+            return clue, end
+        clue, end = longer
+
+
+def _next_piece(r: Reader, clue: Clue, end: int) -> Found:
+    at = end
+    for joints in range(_MOST_JOINTS + 1):
+        for extra, after in piece(r, at):
+            joined = _join(r, clue, extra, at=at, joints=joints)
+            if joined is not None:
+                return joined, after
+        if r.word(at) not in _JOINTS:
+            return None
+        at += 1
+    return None
+
+
+def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue | None:
+    if extra.weak == "now" or clue.weak == "now":
+        return None
+    joint = r.word(at - 1) if joints else ""
+    if joint in ("and", "to", "-") and not (joint == "-" and extra.has_time and not extra.has_date):
+        return None
+    if extra.weak == "hour" and not _bare_hour_fits(clue, joint):
+        return None
+    if extra.weak in ("year", "numeric") and not (extra.weak == "year" and _takes_year(clue)):
+        return None
+    if clue.weak in ("hour",) and not (extra.part or extra.within):
+        return None
+    if extra.weak == "ordinal" and not (clue.weekday is not None or clue.month is not None):
+        return None
+    return merge(clue, extra)
+
+
+def _bare_hour_fits(clue: Clue, joint: str) -> bool:
+    """A number alone is an hour only behind a part of the day: "tomorrow morning, 9"."""
+    return clue.part is not None and joint in ("", ",", "at", "@")
+
+
+def _takes_year(clue: Clue) -> bool:
+    return clue.year is None and clue.within is None and (clue.month is not None or clue.holiday is not None)
+
+
+def strengthened(clue: Clue) -> Clue:
+    return replace(clue, weak=None)

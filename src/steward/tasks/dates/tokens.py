@@ -1,0 +1,36 @@
+"""Cuts a text into words, numbers and signs that remember where they stood."""
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`text` is lower case without apostrophes; `glued` means that no space stood before it."""
+
+    text: str
+    start: int
+    end: int
+    glued: bool
+    raw: str
+
+    @property
+    def is_number(self) -> bool:
+        return self.text.isdecimal() and self.text.isascii()
+
+    @property
+    def is_word(self) -> bool:
+        return self.raw[0].isalpha()
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    last_end = -1
+    for found in _TOKEN.finditer(text):
+        raw = found.group()
+        plain = raw.lower().replace("'", "").replace("’", "") or raw
+        tokens.append(Token(plain, found.start(), found.end(), found.start() == last_end, raw))
+        last_end = found.end()
+    return tuple(tokens)

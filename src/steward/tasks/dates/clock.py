@@ -27,7 +27,9 @@ def clock_clue(r: Reader, i: int) -> Found:
     if found is None:
         return None
     clue, end = found
-    zone = _zone(r, end)
+    zone = _zone(r, end) if clue.clock else None
+    if zone and r.word(end) in ("+", "-") and clue.clock and clue.clock.grain is Grain.HOUR:
+        return found  # "10-12" is no offset from UTC
     return (replace(clue, zone=zone[0], weak=None), zone[1]) if zone else found
 
 

@@ -212,8 +212,7 @@ def _day(clue: Clue, today: date, *, future: bool) -> date | None:
     way = 1 if future else -1
     if clue.month is not None and clue.day is not None:
         if clue.year is not None:
-            found = valid_date(clue.year, clue.month, clue.day)
-            return found if found and clue.weekday in (None, found.weekday()) else None
+            return valid_date(clue.year, clue.month, clue.day)  # a full date outweighs a wrong weekday
         return _yearly(clue.month, clue.day, today=today, weekday=clue.weekday, way=way)
     if clue.day is None:
         assert clue.weekday is not None

@@ -200,17 +200,22 @@ def edge_clue(r: Reader, i: int) -> Found:
         whole = inner(r, at + 1 if r.word(at) in ("of", "if", "fo") else at)
     if whole is None:
         return None
+    whole = _same_room(r, *whole)
     return Clue(within=edge(whole[0], kind)), whole[1]
 
 
 def _acronym(r: Reader, i: int) -> Found:
     grain = _ACRONYMS[r.word(i)]
-    whole = stretch(floor(r.now, grain), grain)
-    end = i + 1
-    other = inner(r, r.skip(end, ("on", "of", ",")))
-    if other and other[0].room is grain:
-        whole, end = other
+    whole, end = _same_room(r, stretch(floor(r.now, grain), grain), i + 1)
     return Clue(within=edge(whole, "end")), end
+
+
+def _same_room(r: Reader, whole: Stretch, end: int) -> tuple[Stretch, int]:
+    """In "end of day Friday" the day is Friday, not today."""
+    if whole.exact != floor(r.now, whole.room):
+        return whole, end
+    other = inner(r, r.skip(end, ("on", "of", ",")))
+    return other if other and other[0].room is whole.room else (whole, end)
 
 
 def edge(whole: Stretch, kind: str) -> Stretch:

@@ -8,6 +8,7 @@ from steward.tasks.dates.reader import Found, Reader, full_year, ordinal, year_n
 from steward.tasks.dates.words import DOUBTFUL_NAMES, FOLLOWERS, MONTHS, PREPOSITIONS, WEEKDAYS
 
 _DASHES = frozenset({"-", "–", "—", "to", "through", "thru", "until", "till"})
+_SUBJECTS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that", "which", "this"})
 _FRACTION_NOUNS = frozenset({
     "cup", "cups", "pound", "pounds", "lb", "lbs", "tsp", "tbsp", "teaspoon", "teaspoons", "tablespoon", "inch",
     "inches", "mile", "miles", "of", "off", "price", "gallon", "gallons", "dozen", "hour", "hours", "hr", "h", "oz",
@@ -45,7 +46,8 @@ def month_clue(r: Reader, i: int) -> Found:
         return None
     month, end = found
     doubtful = r.word(i) in DOUBTFUL_NAMES
-    day = _day_after(r, end)
+    verb = doubtful and r.word(i - 1) in _SUBJECTS and r.word(i - 1)
+    day = None if verb else _day_after(r, end)
     if day:
         number, last, end = day
         year = _year_after(r, end)
@@ -211,7 +213,8 @@ def _three(r: Reader, i: int) -> Found:
     if sizes[0] == 4:
         day = valid_date(a, b, c) if sizes[1] <= 2 and sizes[2] <= 2 else None
     elif sizes[2] in (2, 4) and sizes[0] <= 2 and sizes[1] <= 2:
-        day = valid_date(full_year(c), a, b) or valid_date(full_year(c), b, a)
+        year = full_year(c) if sizes[2] == 2 else c
+        day = valid_date(year, a, b) or valid_date(year, b, a)
         if r.word(i + 1) == "." and sizes[2] == 2 and sizes[0] == 1 and r.word(i - 1) not in PREPOSITIONS and i:
             return None  # 1.2.10 is rather a version
     else:

@@ -40,13 +40,17 @@ def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple
     mentions: list[DateMention] = []
     i = 0
     while i < len(tokens):
-        hit = _hit(reader, i)
-        if hit is None:
+        found = expression(reader, i)
+        if found is None or not _stands(reader, found[0], first=i, after=found[1]):
             i += 1
             continue
-        hit = _to(reader, hit)
-        mentions.append(_mention(tokens, hit))
-        i = hit.after
+        clue, i_after = found
+        seen = resolve(clue, now, future=prefer_future)
+        if seen is not None:  # an impossible date is none, and neither are its pieces
+            hit = _to(reader, _Hit(clue, seen, i, i_after))
+            mentions.append(_mention(tokens, hit))
+            i_after = hit.after
+        i = i_after
     return tuple(mentions)
 
 
@@ -62,15 +66,8 @@ def parse_due(text: str, now: datetime, *, prefer_future: bool = True) -> DateMe
     return found[0]
 
 
-def _hit(r: Reader, i: int) -> _Hit | None:
-    found = expression(r, i)
-    if found is None:
-        return None
-    clue, after = found
-    if not _bounded(r.tokens, i, after) or not _likely(r, clue, i, after):
-        return None
-    seen = resolve(clue, r.now, future=r.future)
-    return _Hit(clue, seen, i, after) if seen else None
+def _stands(r: Reader, clue: Clue, *, first: int, after: int) -> bool:
+    return _bounded(r.tokens, first, after) and _likely(r, clue, first, after)
 
 
 def _bounded(tokens: tuple[Token, ...], first: int, after: int) -> bool:

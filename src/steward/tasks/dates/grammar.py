@@ -1,7 +1,5 @@
 """The grammar: which rules there are, and how clues that stand together become one date."""
 
-from dataclasses import replace
-
 from steward.tasks.dates import compound, days, durations, relative
 from steward.tasks.dates.calendar import OutOfCalendar
 from steward.tasks.dates.clock import clock_clue, part_clue
@@ -112,7 +110,14 @@ def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue |
         return None
     if extra.weak == "ordinal" and not (clue.weekday is not None or clue.month is not None):
         return None
+    if (extra.clock and _only_month(clue)) or (clue.clock and _only_month(extra)):
+        return None  # an hour needs a day
     return merge(clue, extra)
+
+
+def _only_month(clue: Clue) -> bool:
+    open_month = clue.month is not None or clue.year is not None
+    return open_month and clue.day is None and clue.weekday is None and clue.holiday is None
 
 
 def _bare_hour_fits(clue: Clue, joint: str) -> bool:
@@ -122,7 +127,3 @@ def _bare_hour_fits(clue: Clue, joint: str) -> bool:
 
 def _takes_year(clue: Clue) -> bool:
     return clue.year is None and clue.within is None and (clue.month is not None or clue.holiday is not None)
-
-
-def strengthened(clue: Clue) -> Clue:
-    return replace(clue, weak=None)

@@ -5,7 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from steward.evaluation.data import InputError, read_rows
+from steward.contract.errors import InputError
+from steward.evaluation.data import read_rows
 from steward.tasks.dates.calendar import Grain, floor
 from steward.tasks.dates.find import find_dates
 

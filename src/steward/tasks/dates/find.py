@@ -7,6 +7,7 @@ verbs and counts of things are left alone.
 from dataclasses import dataclass
 from datetime import datetime
 
+from steward.contract.errors import InputError
 from steward.tasks.dates.clue import Clue, Resolved, resolve
 from steward.tasks.dates.grammar import expression
 from steward.tasks.dates.mention import DateMention
@@ -19,10 +20,13 @@ _LONGEST = 20_000  # characters read; a task's words are far fewer, a pasted boo
 _MONEY = frozenset("$€£#¥&*=")
 
 
-class DateNotUnderstood(ValueError):
+_FIX = "Write it like 2027-03-01, tomorrow, next friday at 5pm or in 3 days."
+
+
+class DateNotUnderstood(InputError):
     """The text is not a date."""
 
-    code = "INVALID_DATE"
+    default_code = "INVALID_DATE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,11 @@ def parse_due(text: str, now: datetime, *, prefer_future: bool = True) -> DateMe
     """The one date that the text is. Words around it are not understood, so they are refused."""
     found = find_dates(text, now, prefer_future=prefer_future)
     if len(found) != 1:
-        raise DateNotUnderstood("Could not parse date")
+        raise DateNotUnderstood("Could not parse date", fix=_FIX)
     start, end = found[0].span
     outside = [t.text for t in tokenize(text[:start] + " " + text[end:])]
     if any(word not in PREPOSITIONS | {"the", ",", ".", "!", "please", "date"} for word in outside):
-        raise DateNotUnderstood("Could not parse date")
+        raise DateNotUnderstood("Could not parse date", fix=_FIX)
     return found[0]
 
 
@@ -129,4 +133,4 @@ def _to(r: Reader, hit: _Hit) -> _Hit:
 def _mention(tokens: tuple[Token, ...], hit: _Hit) -> DateMention:
     span = tokens[hit.first].start, tokens[hit.after - 1].end
     seen = hit.seen
-    return DateMention(seen.value, seen.grain, span, seen.end, seen.holiday)
+    return DateMention(seen.value, seen.grain, span, seen.end, seen.holiday, not hit.clue.has_date)

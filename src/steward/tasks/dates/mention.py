@@ -11,7 +11,8 @@ class DateMention:
     """A date found in a text.
 
     `value` is as exact as the words allow ("in 3 days" keeps the time of now), `grain` says how
-    precise the speaker was, `end` closes an interval (exclusive), `span` is what the words covered.
+    precise the speaker was, `end` closes an interval (exclusive), `span` is what the words covered, and
+    `time_only` says that no day was named ("at 5"), so that a known day may be kept.
     """
 
     value: datetime
@@ -19,6 +20,7 @@ class DateMention:
     span: tuple[int, int]
     end: datetime | None = None
     holiday: bool = False
+    time_only: bool = False
 
     @property
     def start(self) -> datetime:

@@ -1,0 +1,45 @@
+"""The suite `intents`: does the task language recognise what an utterance wants?"""
+
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from steward.contract.errors import InputError
+from steward.evaluation.data import read_rows
+from steward.tasks.intents.classify import Intent
+from steward.tasks.language import understand
+
+_MUTATING = frozenset({Intent.ADD, Intent.COMPLETE, Intent.DELETE, Intent.UPDATE})
+_CLARIFY = "clarify"
+_GOLD = frozenset({*Intent, _CLARIFY, "mutating"} - {Intent.ASK})
+_NOW = datetime(2026, 11, 16, 9, 0)  # noqa: DTZ001 intents do not depend on when
+
+
+def evaluate(path: Path) -> dict[str, Any]:
+    """Share of utterances whose intent is right; a question asked back is `clarify`."""
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    asked = 0
+    for number, row in enumerate(read_rows(path), 1):
+        text, gold = row.get("text"), row.get("intent")
+        if not isinstance(text, str) or gold not in _GOLD:
+            raise InputError(
+                f"{path}, row {number}: needs a text and an intent.", fix=f"Use one of: {', '.join(sorted(_GOLD))}."
+            )
+        said = predicted(text)
+        asked += said == _CLARIFY
+        total[gold] += 1
+        right[gold] += said == gold or (gold == "mutating" and said in _MUTATING)
+    n = sum(total.values())
+    return {
+        "n": n,
+        "accuracy": round(sum(right.values()) / n, 4),
+        "asked": asked,
+        "per_class": {gold: round(right[gold] / total[gold], 4) for gold in sorted(total)},
+    }
+
+
+def predicted(text: str) -> str:
+    intent = understand(text, _NOW).intent
+    return _CLARIFY if intent is Intent.ASK else str(intent)

@@ -1,0 +1,149 @@
+"""What an utterance asks to change about a task: its title, date, priority, description or state."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from steward.tasks.dates.find import find_dates
+from steward.tasks.dates.mention import DateMention
+from steward.tasks.politeness import bare
+from steward.tasks.priority import Priority, find_priority
+from steward.tasks.references import FROM_LIST, Reference, read_reference
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """None means unchanged. `delay` moves the date by so much; `clear_due` takes it away."""
+
+    title: str | None = None
+    due: DateMention | None = None
+    delay: timedelta | None = None
+    clear_due: bool = False
+    priority: Priority | None = None
+    completed: bool | None = None
+    description: str | None = None
+
+
+_VERB = (
+    r"(?:please\s+)?(?:change|chnage|update|updat|modify|rename|edit|move|push|postpone|reschedule|delay|shift|bump|extend|adjust|rewrite|re-?prioriti[sz]e|prioriti[sz]e"
+    r"|raise|lower|increase|decrease|set|make|switch|reword|replace|correct|alter|fix|snooze|defer|advance|amend|turn|revise|bring|mark|swap|give|assign|add|remove|clear)"
+)
+_FIELD = r"(?:the\s+|its\s+|a\s+|my\s+)?(?:due\s+date|deadline|date|time|title|name|priority|description|text|wording|note|notes|details|status)"
+_DUE_FIELD = re.compile(r"\b(?:due\s+date|deadline|due|date|time)\b", re.IGNORECASE)
+_CLEAR = re.compile(rf"^(?:remove|clear|delete|drop|take\s+off|unset)\s+(?:the\s+|its\s+|my\s+)?(?:due\s+date|deadline|date|due)\s*(?:from|of|on|for|off)?\s*(?P<ref>.*)$", re.IGNORECASE)
+_REOPEN = (
+    re.compile(r"^(?:reopen|re-open|uncheck|unmark|un-?complete|untick|restore|undo(?:\s+completing)?)\s+(?P<ref>.+?)(?:\s+as\s+.*)?$", re.IGNORECASE),
+    re.compile(r"^(?:mark|set|change|flag)\s+(?P<ref>.+?)\s+(?:as|to|back\s+to)\s+(?:not\s+(?:done|complete|completed|finished)|undone|incomplete|open|unfinished|to\s*do|pending)$", re.IGNORECASE),
+    re.compile(r"^i\s+(?:didn'?t|did\s+not|haven'?t|have\s+not)\s+(?:actually\s+|really\s+|yet\s+)?(?:finish(?:ed)?|do|done|complete(?:d)?)\s+(?P<ref>.+)$", re.IGNORECASE),
+)  # fmt: skip
+_NOTE = re.compile(r"^(?:add|put|attach|set|change|update)\s+(?:a\s+|the\s+)?(?:note|description|details?)\s+(?:to|on|of|for)\s+(?P<ref>.+?)\s*(?::|to|saying|that\s+says|that|-)\s+(?P<text>.+)$", re.IGNORECASE)
+_BY = re.compile(r"\s+(?:(?:back|forward|out|up)\s+)?(?P<sign>by|back|forward|for|earlier)\s+(?P<much>(?:an?|another|one|two|three|four|five|six|seven|\d+|a\s+couple\s+of|a\s+few|half\s+an?)\s+(?:more\s+)?(?:minute|hour|day|week|month|min|hr|year)s?)\s*$", re.IGNORECASE)
+_TO = re.compile(r"\s+(?:back\s+|forward\s+|out\s+|up\s+|over\s+|ahead\s+)?(?:to\s+be|to\s+say|to|with|until|till|into|for|by|as|=|->|→|instead\s+be)\s+", re.IGNORECASE)
+_MOVED = re.compile(
+    r"^(?P<ref>.+?)\s+(?:is\s+now|is\s+actually|is|was|got|has\s+been|have\s+been|should\s+be|needs\s+to\s+be|will\s+be|are\s+now)?\s*"
+    r"(?:moved|rescheduled|postponed|pushed|changed|delayed|due|now|set)?\s*(?:back\s+)?(?:to|until|for|at|on|by)?\s*$",
+    re.IGNORECASE,
+)
+
+
+def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
+    """The task meant and what changes about it; empty changes where nothing was said."""
+    said = bare(utterance).rstrip(" .!?")
+    special = _special(said)
+    if special is not None:
+        return special
+    priority = find_priority(said)
+    if priority and re.match(r"^(?:re-?)?prioriti[sz]e\b", said, re.IGNORECASE) is None:
+        rest = f"{said[: priority.span[0]]} {said[priority.span[1] :]}".strip(" ,")
+        again = find_priority(rest)  # "make it high priority, it's urgent" says it twice
+        rest = f"{rest[: again.span[0]]} {rest[again.span[1] :]}".strip(" ,") if again else rest
+        return _with_priority(rest, priority.priority, now)
+    if re.match(r"^(?:prioriti[sz]e)\b", said, re.IGNORECASE):
+        return read_reference(_cut_verb(said)), Changes(priority=Priority.HIGH)
+    raised = re.match(r"^(?P<way>raise|increase|bump\s+up|lower|decrease|reduce)\s+(?:the\s+)?priority\s+(?:of|on|for)\s+(?P<ref>.+)$", said, re.IGNORECASE)
+    if raised:
+        up = raised.group("way").lower()[0] in "rib" and raised.group("way").lower() != "reduce"
+        return read_reference(raised.group("ref")), Changes(priority=Priority.HIGH if up else Priority.LOW)
+    return _moved_or_renamed(said, now)
+
+
+def _special(said: str) -> tuple[Reference, Changes] | None:
+    cleared = _CLEAR.match(said)
+    if cleared:
+        return read_reference(cleared.group("ref")), Changes(clear_due=True)
+    for pattern in _REOPEN:
+        found = pattern.match(said)
+        if found:
+            return read_reference(found.group("ref")), Changes(completed=False)
+    noted = _NOTE.match(said)
+    if noted:
+        return read_reference(noted.group("ref")), Changes(description=noted.group("text").strip(" \"'"))
+    return None
+
+
+def _with_priority(rest: str, priority: Priority, now: datetime) -> tuple[Reference, Changes]:
+    reference, changes = _moved_or_renamed(rest, now)
+    return reference, replace(changes, priority=priority, title=None)
+
+
+def _cut_verb(said: str) -> str:
+    cut = re.sub(rf"^{_VERB}\s+", "", said, count=1, flags=re.IGNORECASE)
+    cut = re.sub(rf"^{_FIELD}\s+(?:of|for|on|from|to)\s+", "", cut, count=1, flags=re.IGNORECASE)
+    return re.sub(r"^(?:back|forward|up|out)\s+", "", cut, flags=re.IGNORECASE)
+
+
+def _moved_or_renamed(said: str, now: datetime) -> tuple[Reference, Changes]:
+    rest = _cut_verb(said)
+    delayed = _BY.search(rest)
+    if delayed:
+        delay = _length(delayed.group("much"), now)
+        if delay is not None:
+            back = delayed.group("sign").lower() in ("forward", "earlier") or "earlier" in rest
+            return read_reference(rest[: delayed.start()]), Changes(delay=-delay if back else delay)
+    dated = _new_date(rest, now)
+    if dated is not None:
+        return dated
+    halves = _TO.split(rest, maxsplit=1)
+    if len(halves) == 2 and halves[1].strip():
+        title = FROM_LIST.sub("", f" {halves[1]}").strip(" ,.\"'“”")
+        reference = read_reference(re.sub(rf"\s+{_FIELD}$", "", halves[0], flags=re.IGNORECASE))
+        return reference, Changes(title=title or None)
+    renamed = re.match(r"^(?P<ref>(?:task|item|number|the)\s+\S+)\s+(?P<title>.+)$", rest, re.IGNORECASE)
+    if renamed and re.match(r"^(?:rename|reword|retitle)\b", said, re.IGNORECASE):
+        return read_reference(renamed.group("ref")), Changes(title=renamed.group("title"))
+    return read_reference(re.sub(rf"\s+{_FIELD}$", "", rest, flags=re.IGNORECASE)), Changes()
+
+
+def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
+    """The last date said is the new one; the task stands before it."""
+    found = find_dates(rest, now)
+    if not found:
+        return None
+    last = found[-1]
+    if rest[last.span[1] :].strip(" ,.!?"):
+        return None
+    lead = rest[: last.span[0]]
+    if last.end is not None and re.search(r"\bfrom\b", rest[: last.span[0] + 5], re.IGNORECASE):
+        last = _end_of(last, rest, now)
+        lead = re.sub(r"\bfrom\s*$", "", lead, flags=re.IGNORECASE)
+    earlier = found[-2] if len(found) > 1 else None
+    if earlier is not None:
+        lead = re.sub(r"\s*\bfrom\s*$", "", rest[: earlier.span[0]], flags=re.IGNORECASE)
+    cut = _MOVED.match(lead.strip())
+    name = cut.group("ref") if cut else lead
+    name = re.sub(rf"(?:\s+(?:{_FIELD}|due|back|forward|out|up|to|until|till|for|at|on|by|of|a|the))+$", "", name, flags=re.IGNORECASE)
+    if not name.strip():
+        return Reference("", pronoun=True), Changes(due=last)
+    return read_reference(name), Changes(due=last)
+
+
+def _end_of(mention: DateMention, text: str, now: datetime) -> DateMention:
+    """In "from 3pm to 4pm" the second time is the new one."""
+    inner = re.split(r"\s+(?:to|until|till|-)\s+|-", text[mention.span[0] : mention.span[1]], maxsplit=1)
+    found = find_dates(f"at {inner[-1]}" if inner[-1].strip()[:1].isdigit() else inner[-1], now)
+    return replace(found[0], span=mention.span) if found else mention
+
+
+def _length(much: str, now: datetime) -> timedelta | None:
+    found = find_dates(f"in {much}".replace("another", "a"), now)
+    return found[0].value - now if found else None

@@ -1,0 +1,105 @@
+"""Which tasks a person asks to see: due when, how important, done or open, about what."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from steward.tasks.dates.calendar import Grain, floor, shift
+from steward.tasks.dates.find import find_dates
+from steward.tasks.dates.mention import DateMention
+from steward.tasks.politeness import bare
+from steward.tasks.priority import Priority, find_priority
+from steward.tasks.references import FROM_LIST
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """`due_after` is inclusive, `due_before` exclusive; None means that nothing was said."""
+
+    due_after: datetime | None = None
+    due_before: datetime | None = None
+    overdue: bool = False
+    priority: Priority | None = None
+    completed: bool | None = None
+    search: str | None = None
+
+
+_OVERDUE = re.compile(r"\b(?:overdue|over\s+due|past\s+due|late\s+on|behind\s+on|missed)\b", re.IGNORECASE)
+_DONE = re.compile(
+    r"\b(?:completed|finished|done|checked\s+off|accomplished|closed|crossed\s+off)\b(?!\s+(?:today|by)\s*\?*$)|\b(?:have|did)\s+i\s+(?:already\s+)?(?:done|do|complete|finish|get\s+done|accomplish)",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:left|remaining|pending|outstanding|open|unfinished|incomplete|uncompleted|still|yet\s+to|not\s+(?:done|finished|completed)|haven'?t|to\s+be\s+done|need\s+to\s+(?:do|get\s+done|be))\b",
+    re.IGNORECASE,
+)
+_LIST = r"(?:my|the|our|this|that)\s+(?:[\w-]+\s+){0,3}?(?:list|tasks|to[\s-]?dos?|agenda|reminders|chores)"
+_SEARCHES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:is|are|was|were)\s+(?:there\s+)?(?P<s>.+?)\s+(?:already\s+|currently\s+|also\s+|still\s+)*(?:on|in|added\s+to|listed\s+(?:on|in)|one\s+of|an\s+item\s+on|part\s+of)\s+{_LIST}",
+        rf"\b(?:do|did|have|has|does)\s+(?:i|we|you)\s+(?:already\s+)?(?:have|had|put|add|added|include|included|got|write|remember\s+to\s+(?:add|put)|forget\s+to\s+(?:add|put)|note|make\s+a\s+note)\s+(?P<s>.+?)\s+(?:down\s+)?(?:already\s+)?(?:on|to|in|as)\s+{_LIST}",
+        rf"\b(?:do|does)\s+{_LIST}\s+(?:already\s+)?(?:have|include|contain|consist\s+of|say)\s+(?P<s>.+?)(?:\s+(?:on|in)\s+it)?$",
+        rf"\b(?:check|see|look|know|tell\s+me)\b.*?\b(?:if|whether)\s+(?P<s>.+?)\s+(?:is|are)\s+(?:already\s+)?(?:on|in|listed)\b",
+        r"\b(?:search|look|check)\s+(?:in\s+|through\s+)?(?:my|the|all)?\s*(?:tasks?|lists?|to[\s-]?dos?|reminders?)\s+for\s+(?P<s>.+)$",
+        r"\b(?:search|look)\s+for\s+(?P<s>.+?)(?:\s+(?:in|on|from)\s+.*)?$",
+        r"\b(?:tasks?|to[\s-]?dos?|items?|reminders?|anything|something|everything|chores?)\s+(?:about|related\s+to|regarding|containing|mentioning|involving|that\s+mentions?|with|named|called)\s+(?P<s>.+)$",
+        r"\bwhen\s+(?:is|are|do\s+i\s+(?:have|need)\s+to)\s+(?:the\s+|my\s+)?(?P<s>.+?)(?:\s+due|\s+on\s+.*list)?$",
+        r"\b(?:do|did)\s+i\s+(?:need|have|remember)\s+(?:to\s+)?(?:buy\s+|get\s+|add\s+|pick\s+up\s+)?(?P<s>.+?)$",
+        r"\bfind\s+(?:the\s+|my\s+)?(?P<s>.+?)\s+tasks?$",
+        r"\bshow\s+(?:me\s+)?(?:the|my)\s+(?P<s>.+?)\s+task$",
+    )
+)
+_NOT_SEARCH = re.compile(
+    r"^(?:(?:an?y?|some|the|my|all|any|how\s+many|what|many|of|left|due|to\s+do|else|more|other|there|that|it|due\s+date|next|new)\s*)*"
+    r"(?:tasks?|to[\s-]?dos?|items?|reminders?|things?|anything|something|chores?|errands?|lists?|left|assignments?|one)?(?:\s+(?:left|due|to\s+do|else|planned|scheduled|on))*$",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(r"\b(?:before|by|until|till|up\s+to|prior\s+to|no\s+later\s+than)\s*(?:the\s+)?$", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?:after|since|from|starting)\s*(?:the\s+)?$", re.IGNORECASE)
+
+
+def read_filters(utterance: str, now: datetime) -> Filters:
+    said = bare(utterance).rstrip(" .!?")
+    found = [m for m in find_dates(said, now) if m.grain is not Grain.SECOND]
+    after, before = _window(said, found[0], now) if found else (None, None)
+    rest = said
+    for mention in reversed(found):
+        rest = f"{rest[: mention.span[0]]} {rest[mention.span[1] :]}"
+    priority = find_priority(rest)
+    completed = True if _DONE.search(said) else False if _OPEN.search(said) or _OVERDUE.search(said) else None
+    return Filters(
+        due_after=after,
+        due_before=before,
+        overdue=bool(_OVERDUE.search(said)),
+        priority=priority.priority if priority else None,
+        completed=completed,
+        search=_search(" ".join(rest.split())),
+    )
+
+
+def _window(said: str, mention: DateMention, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """The days meant: "today" is one, "by Friday" ends with it, "after Friday" starts behind it."""
+    grain = mention.grain if mention.grain.rank >= Grain.DAY.rank else Grain.DAY
+    start = floor(mention.value, grain)
+    end = mention.end or shift(start, grain, 1)
+    lead = said[: mention.span[0]]
+    if re.search(r"\bwithin\s*(?:the\s+)?$", lead, re.IGNORECASE) or (mention.end and re.search(r"\bnext\b", said, re.IGNORECASE)):
+        return floor(now, Grain.DAY), end
+    if _BEFORE.search(lead):
+        return None, start if re.search(r"\b(?:before|prior\s+to)\s*(?:the\s+)?$", lead, re.IGNORECASE) else end
+    if _AFTER.search(lead):
+        return (end if re.search(r"after\s*(?:the\s+)?$", lead, re.IGNORECASE) else start), None
+    return start, end
+
+
+def _search(said: str) -> str | None:
+    for pattern in _SEARCHES:
+        found = pattern.search(said)
+        if found:
+            text = FROM_LIST.sub("", f" {found.group('s')}").strip(" \"'“”?.!,")
+            text = re.sub(r"^(?:the|a|an|my|any|some)\s+", "", text, flags=re.IGNORECASE)
+            if text and not _NOT_SEARCH.match(text) and find_priority(text) is None:
+                return text
+            return None
+    return None

@@ -1,0 +1,122 @@
+"""Which task a person means: by substring, then by the stems of words, then across typos.
+
+Owns matching only: it never touches a task, and it never guesses between several.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
+
+T = TypeVar("T")
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+# Words that say nothing about which task is meant.
+_EMPTY = frozenset({
+    "the", "a", "an", "my", "our", "your", "that", "this", "these", "those", "to", "of", "for", "on", "in", "at", "and",
+    "about", "with", "from", "task", "tasks", "todo", "item", "items", "one", "thing", "reminder", "reminders", "entry",
+    "some", "please", "it", "is", "me", "i", "up", "off", "out", "new", "get", "do", "all",
+})  # fmt: skip
+_ALIKE = 0.8
+_stemmer = snowballstemmer.stemmer("english")
+
+
+@dataclass(frozen=True, slots=True)
+class OneMatch(Generic[T]):
+    task: T
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralMatches(Generic[T]):
+    tasks: tuple[T, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoMatch:
+    """Nothing fits; `near` are tasks worth offering instead."""
+
+
+def match(
+    reference: str, tasks: Sequence[T], *, title: Callable[[T], str], hint: str = ""
+) -> OneMatch[T] | SeveralMatches[T] | NoMatch:
+    """The tasks whose title fits the reference, by the first way that finds any.
+
+    `hint` is a word that may decide between several, such as the verb in "I called mom".
+    """
+    for way in (_same, _contains, _stems, _near):
+        found = tuple(task for task in tasks if way(reference, title(task)))
+        if found:
+            return _decide(found, title=title, hint=hint)
+    return NoMatch()
+
+
+def _decide(
+    found: tuple[T, ...], *, title: Callable[[T], str], hint: str
+) -> OneMatch[T] | SeveralMatches[T]:
+    if len(found) > 1 and hint:
+        hinted = tuple(task for task in found if stems(hint) & stems(title(task)))
+        found = hinted or found
+    return OneMatch(found[0]) if len(found) == 1 else SeveralMatches(found)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold().replace("’", "'")))
+
+
+def _same(reference: str, title: str) -> bool:
+    return bool(_plain(reference)) and _plain(reference) == _plain(title)
+
+
+def _contains(reference: str, title: str) -> bool:
+    """Case-insensitive substring, as written and without "the" and the like."""
+    wanted, has = _plain(reference), _plain(title)
+    if not wanted:
+        return False
+    core = " ".join(word for word in wanted.split() if word not in _EMPTY)
+    return wanted in has or (bool(core) and core in has)
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    irregular = _IRREGULAR.get(word, word)
+    return str(_stemmer.stemWord(irregular))
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the words that carry meaning."""
+    return frozenset(stem(word) for word in _plain(text).split() if word not in _EMPTY)
+
+
+def _stems(reference: str, title: str) -> bool:
+    wanted = stems(reference)
+    return bool(wanted) and wanted <= stems(title)
+
+
+def _near(reference: str, title: str) -> bool:
+    """Every word of the reference has a near twin in the title; short words must be the same."""
+    wanted, has = stems(reference), stems(title)
+    return bool(wanted) and all(any(_twins(word, other) for other in has) for word in wanted)
+
+
+def _twins(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= _ALIKE
+
+
+_IRREGULAR = {
+    "bought": "buy", "paid": "pay", "sent": "send", "did": "do", "done": "do", "took": "take", "taken": "take",
+    "made": "make", "wrote": "write", "written": "write", "went": "go", "gone": "go", "got": "get", "met": "meet",
+    "fed": "feed", "swept": "sweep", "ran": "run", "taught": "teach", "brought": "bring", "found": "find",
+    "built": "build", "gave": "give", "given": "give", "said": "say", "told": "tell", "spoke": "speak", "swam": "swim",
+    "drove": "drive", "ate": "eat", "drank": "drink", "slept": "sleep", "chose": "choose", "began": "begin",
+    "sold": "sell", "lent": "lend", "kept": "keep", "held": "hold", "thought": "think", "sang": "sing", "hung": "hang",
+    "rode": "ride", "drew": "draw", "dug": "dig", "froze": "freeze", "shot": "shoot", "won": "win", "lost": "lose",
+    "purchased": "buy", "children": "child", "kids": "kid", "phoned": "call", "rang": "call",
+}  # fmt: skip

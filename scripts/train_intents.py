@@ -2,9 +2,12 @@
 
     python scripts/train_intents.py --data FOLDER [--background FILE] [--write]
 
-FOLDER holds `hwu64_lists.jsonl`, `clinc150_todo.jsonl` and `clinc150_other.jsonl` ({text, intent} a line), which
-are CC BY and not part of the repository. FILE (gzipped {query, ...} a line) holds questions to all kinds of tools,
-MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest. Without `--write` it only reports:
+FOLDER holds `hwu64_lists.jsonl`, `clinc150_todo.jsonl` and `clinc150_other.jsonl` ({text, intent} a line),
+    which
+are CC BY and not part of the repository. FILE (gzipped {query,
+    ...} a line) holds questions to all kinds of tools,
+MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest. Without `--write` it
+only reports:
 trained on one source and tested on the other, on generated speech alone, and by five folds.
 """
 
@@ -19,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from intent_phrases import generate  # noqa: E402
+from intent_phrases import generate
 
-from steward.tasks.intents.classify import LABELS, Intent, Model, probabilities  # noqa: E402
-from steward.tasks.intents.features import BUCKETS, features  # noqa: E402
+from steward.tasks.intents.classify import LABELS, Intent, Model, probabilities
+from steward.tasks.intents.features import BUCKETS, features
 
 Row = tuple[str, str]
 MUTATING = (Intent.ADD, Intent.COMPLETE, Intent.DELETE, Intent.UPDATE)
@@ -35,7 +38,9 @@ def read(path: Path) -> list[Row]:
     return [(row["text"], row["intent"]) for row in rows]
 
 
-ABOUT_TASKS = re.compile(r"remind|to-?do|task|\blists?\b|\bnote|grocer|shopping|chore|errand|agenda", re.IGNORECASE)
+ABOUT_TASKS = re.compile(
+    r"remind|to-?do|task|\blists?\b|\bnote|grocer|shopping|chore|errand|agenda", re.IGNORECASE
+)
 
 
 def read_background(path: Path, *, most: int = 3000) -> list[Row]:
@@ -52,7 +57,9 @@ def mask(intent: str) -> np.ndarray:
     return np.array([label in allowed for label in LABELS], dtype=np.float32)
 
 
-def train(rows: list[Row], *, weights: list[float], epochs: int = 14, decay: float = 1e-5, seed: int = 3) -> Model:
+def train(
+    rows: list[Row], *, weights: list[float], epochs: int = 14, decay: float = 1e-5, seed: int = 3
+) -> Model:
     """Adam on the log likelihood of the allowed labels, one bucket row at a time."""
     rng = np.random.default_rng(seed)
     inputs = [features(text) for text, _ in rows]
@@ -102,7 +109,7 @@ def fit(generated: list[Row], real: list[Row]) -> Model:
 
 
 def without_noise(generated: list[Row], real: list[Row]) -> list[Row]:
-    """Leaves out rows whose label a model that never saw them finds absurd: the sets hold mislabelled rows."""
+    """Leaves out rows whose label a model that never saw them finds absurd; some rows are mislabelled."""
     kept: list[Row] = []
     for fold in range(5):
         model = fit(generated, [row for k, row in enumerate(real) if k % 5 != fold])
@@ -142,7 +149,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="train on everything and write the model")
     parser.add_argument("--show", type=int, default=0, help="print so many errors of each set")
     options = parser.parse_args()
-    sources = {name: read(options.data / f"{name}.jsonl") for name in ("hwu64_lists", "clinc150_todo", "clinc150_other")}
+    sources = {
+        name: read(options.data / f"{name}.jsonl")
+        for name in ("hwu64_lists", "clinc150_todo", "clinc150_other")
+    }
     generated = generate() + (read_background(options.background) if options.background else [])
     if not options.write:
         report(generated, sources, show=options.show)

@@ -23,9 +23,10 @@ def evaluate(path: Path) -> dict[str, Any]:
     asked = 0
     for number, row in enumerate(read_rows(path), 1):
         text, gold = row.get("text"), row.get("intent")
-        if not isinstance(text, str) or gold not in _GOLD:
+        if not isinstance(text, str) or not isinstance(gold, str) or gold not in _GOLD:
             raise InputError(
-                f"{path}, row {number}: needs a text and an intent.", fix=f"Use one of: {', '.join(sorted(_GOLD))}."
+                f"{path}, row {number}: needs a text and an intent.",
+                fix=f"Use one of: {', '.join(sorted(_GOLD))}.",
             )
         said = predicted(text)
         asked += said == _CLARIFY

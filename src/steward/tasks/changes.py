@@ -25,23 +25,66 @@ class Changes:
 
 
 _VERB = (
-    r"(?:please\s+)?(?:change|chnage|update|updat|modify|rename|edit|move|push|postpone|reschedule|delay|shift|bump|extend|adjust|rewrite|re-?prioriti[sz]e|prioriti[sz]e"
-    r"|raise|lower|increase|decrease|set|make|switch|reword|replace|correct|alter|fix|snooze|defer|advance|amend|turn|revise|bring|mark|swap|give|assign|add|remove|clear)"
+    r"(?:please\s+)?(?:change|chnage|update|updat|modify|rename|edit|move|push|postpone|reschedule|delay"
+    r"|shift|bump|extend|adjust|rewrite|re-?prioriti[sz]e|prioriti[sz]e"
+    r"|raise|lower|increase|decrease|set|make|switch|reword|replace|correct|alter|fix|snooze|defer|advance"
+    r"|amend|turn|revise|bring|mark|swap|give|assign|add|remove|clear)"
 )
-_FIELD = r"(?:the\s+|its\s+|a\s+|my\s+)?(?:due\s+date|deadline|date|time|title|name|priority|description|text|wording|note|notes|details|status)"
+_FIELD = (
+    r"(?:the\s+|its\s+|a\s+|my\s+)?(?:due\s+date|deadline|date|time|title|name|priority|description|text"
+    r"|wording|note|notes|details|status)"
+)
 _DUE_FIELD = re.compile(r"\b(?:due\s+date|deadline|due|date|time)\b", re.IGNORECASE)
-_CLEAR = re.compile(rf"^(?:remove|clear|delete|drop|take\s+off|unset)\s+(?:the\s+|its\s+|my\s+)?(?:due\s+date|deadline|date|due)\s*(?:from|of|on|for|off)?\s*(?P<ref>.*)$", re.IGNORECASE)
+_CLEAR = re.compile(
+    r"^(?:remove|clear|delete|drop|take\s+off|unset)\s+(?:the\s+|its\s+|my\s+)?(?:due\s+date|deadline|date"
+    r"|due)\s*(?:from|of|on|for|off)?\s*(?P<ref>.*)$",
+    re.IGNORECASE,
+)
 _REOPEN = (
-    re.compile(r"^(?:reopen|re-open|uncheck|unmark|un-?complete|untick|restore|undo(?:\s+completing)?)\s+(?P<ref>.+?)(?:\s+as\s+.*)?$", re.IGNORECASE),
-    re.compile(r"^(?:mark|set|change|flag)\s+(?P<ref>.+?)\s+(?:as|to|back\s+to)\s+(?:not\s+(?:done|complete|completed|finished)|undone|incomplete|open|unfinished|to\s*do|pending)$", re.IGNORECASE),
-    re.compile(r"^i\s+(?:didn'?t|did\s+not|haven'?t|have\s+not)\s+(?:actually\s+|really\s+|yet\s+)?(?:finish(?:ed)?|do|done|complete(?:d)?)\s+(?P<ref>.+)$", re.IGNORECASE),
-)  # fmt: skip
-_NOTE = re.compile(r"^(?:add|put|attach|set|change|update)\s+(?:a\s+|the\s+)?(?:note|description|details?)\s+(?:to|on|of|for)\s+(?P<ref>.+?)\s*(?::|to|saying|that\s+says|that|-)\s+(?P<text>.+)$", re.IGNORECASE)
-_BY = re.compile(r"\s+(?:(?:back|forward|out|up)\s+)?(?P<sign>by|back|forward|for|earlier)\s+(?P<much>(?:an?|another|one|two|three|four|five|six|seven|\d+|a\s+couple\s+of|a\s+few|half\s+an?)\s+(?:more\s+)?(?:minute|hour|day|week|month|min|hr|year)s?)\s*$", re.IGNORECASE)
-_TO = re.compile(r"\s+(?:back\s+|forward\s+|out\s+|up\s+|over\s+|ahead\s+)?(?:to\s+be|to\s+say|to|with|until|till|into|for|by|as|=|->|→|instead\s+be)\s+", re.IGNORECASE)
+    re.compile(
+        r"^(?:reopen|re-open|uncheck|unmark|un-?complete|untick|restore"
+        r"|undo(?:\s+completing)?)\s+(?P<ref>.+?)(?:\s+as\s+.*)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:mark|set|change|flag)\s+(?P<ref>.+?)\s+(?:as|to|back\s+to)\s+(?:not\s+(?:done|complete"
+        r"|completed|finished)|undone|incomplete|open|unfinished|to\s*do|pending)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^i\s+(?:didn'?t|did\s+not|haven'?t|have\s+not)\s+(?:actually\s+|really\s+"
+        r"|yet\s+)?(?:finish(?:ed)?|do|done|complete(?:d)?)\s+(?P<ref>.+)$",
+        re.IGNORECASE,
+    ),
+)
+_NOTE = re.compile(
+    r"^(?:add|put|attach|set|change|update)\s+(?:a\s+|the\s+)?(?:note|description|details?)\s+(?:to|on|of"
+    r"|for)\s+(?P<ref>.+?)\s*(?::|to|saying|that\s+says|that|-)\s+(?P<text>.+)$",
+    re.IGNORECASE,
+)
+_BY = re.compile(
+    r"\s+(?:(?:back|forward|out|up)\s+)?(?P<sign>by|back|forward|for|earlier)\s+(?P<much>(?:an?|another"
+    r"|one|two|three|four|five|six|seven|\d+|a\s+couple\s+of|a\s+few|half\s+an?)\s+(?:more\s+)?(?:minute"
+    r"|hour|day|week|month|min|hr|year)s?)\s*$",
+    re.IGNORECASE,
+)
+_TO = re.compile(
+    r"\s+(?:back\s+|forward\s+|out\s+|up\s+|over\s+|ahead\s+)?(?:to\s+be|to\s+say|to|with|until|till|into"
+    r"|for|by|as|=|->|→|instead\s+be)\s+",
+    re.IGNORECASE,
+)
 _MOVED = re.compile(
-    r"^(?P<ref>.+?)\s+(?:is\s+now|is\s+actually|is|was|got|has\s+been|have\s+been|should\s+be|needs\s+to\s+be|will\s+be|are\s+now)?\s*"
-    r"(?:moved|rescheduled|postponed|pushed|changed|delayed|due|now|set)?\s*(?:back\s+)?(?:to|until|for|at|on|by)?\s*$",
+    r"^(?P<ref>.+?)\s+(?:is\s+now|is\s+actually|is|was|got|has\s+been|have\s+been|should\s+be"
+    r"|needs\s+to\s+be|will\s+be|are\s+now)?\s*"
+    r"(?:moved|rescheduled|postponed|pushed|changed|delayed|due|now|set)?\s*(?:back\s+)?(?:to|until|for|at"
+    r"|on|by)?\s*$",
+    re.IGNORECASE,
+)
+
+_PRIORITY_OF = re.compile(
+    rf"^{_VERB}\s+(?:(?:the\s+|its\s+)?priority\s+(?:(?:of|for|on)\s+(?P<of>.+?)\s+)?"
+    rf"|(?P<ref>.+?)(?:'s)?\s+priority\s+)(?:to|as|from\s+\w+\s+to)\s+"
+    r"(?:be\s+)?(?P<level>low|medium|normal|high|urgent|top|important|critical)(?:\s+priority)?$",
     re.IGNORECASE,
 )
 
@@ -52,6 +95,13 @@ def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
     special = _special(said)
     if special is not None:
         return special
+    named = _PRIORITY_OF.match(said)
+    if named:
+        level = named.group("level").lower()
+        priority_said = {"low": Priority.LOW, "medium": Priority.MEDIUM, "normal": Priority.MEDIUM}.get(
+            level, Priority.HIGH
+        )
+        return read_reference(named.group("ref") or named.group("of") or ""), Changes(priority=priority_said)
     priority = find_priority(said)
     if priority and re.match(r"^(?:re-?)?prioriti[sz]e\b", said, re.IGNORECASE) is None:
         rest = f"{said[: priority.span[0]]} {said[priority.span[1] :]}".strip(" ,")
@@ -60,7 +110,12 @@ def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
         return _with_priority(rest, priority.priority, now)
     if re.match(r"^(?:prioriti[sz]e)\b", said, re.IGNORECASE):
         return read_reference(_cut_verb(said)), Changes(priority=Priority.HIGH)
-    raised = re.match(r"^(?P<way>raise|increase|bump\s+up|lower|decrease|reduce)\s+(?:the\s+)?priority\s+(?:of|on|for)\s+(?P<ref>.+)$", said, re.IGNORECASE)
+    raised = re.match(
+        r"^(?P<way>raise|increase|bump\s+up|lower|decrease|reduce)\s+(?:the\s+)?priority\s+(?:of|on"
+        r"|for)\s+(?P<ref>.+)$",
+        said,
+        re.IGNORECASE,
+    )
     if raised:
         up = raised.group("way").lower()[0] in "rib" and raised.group("way").lower() != "reduce"
         return read_reference(raised.group("ref")), Changes(priority=Priority.HIGH if up else Priority.LOW)
@@ -105,7 +160,7 @@ def _moved_or_renamed(said: str, now: datetime) -> tuple[Reference, Changes]:
         return dated
     halves = _TO.split(rest, maxsplit=1)
     if len(halves) == 2 and halves[1].strip():
-        title = FROM_LIST.sub("", f" {halves[1]}").strip(" ,.\"'“”")
+        title = FROM_LIST.sub("", f" {halves[1]}").strip(" ,.\"'\u201c\u201d")
         reference = read_reference(re.sub(rf"\s+{_FIELD}$", "", halves[0], flags=re.IGNORECASE))
         return reference, Changes(title=title or None)
     renamed = re.match(r"^(?P<ref>(?:task|item|number|the)\s+\S+)\s+(?P<title>.+)$", rest, re.IGNORECASE)
@@ -131,7 +186,12 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
         lead = re.sub(r"\s*\bfrom\s*$", "", rest[: earlier.span[0]], flags=re.IGNORECASE)
     cut = _MOVED.match(lead.strip())
     name = cut.group("ref") if cut else lead
-    name = re.sub(rf"(?:\s+(?:{_FIELD}|due|back|forward|out|up|to|until|till|for|at|on|by|of|a|the))+$", "", name, flags=re.IGNORECASE)
+    name = re.sub(
+        rf"(?:\s+(?:{_FIELD}|due|back|forward|out|up|to|until|till|for|at|on|by|of|a|the))+$",
+        "",
+        name,
+        flags=re.IGNORECASE,
+    )
     if not name.strip():
         return Reference("", pronoun=True), Changes(due=last)
     return read_reference(name), Changes(due=last)

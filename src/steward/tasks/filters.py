@@ -14,10 +14,15 @@ from steward.tasks.references import FROM_LIST
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """`due_after` is inclusive, `due_before` exclusive; None means that nothing was said."""
+    """`..._after` is inclusive, `..._before` exclusive; None means that nothing was said.
+
+    "What did I finish today?" speaks of when tasks were done (`done_...`), not of when they were due.
+    """
 
     due_after: datetime | None = None
     due_before: datetime | None = None
+    done_after: datetime | None = None
+    done_before: datetime | None = None
     overdue: bool = False
     priority: Priority | None = None
     completed: bool | None = None
@@ -26,36 +31,68 @@ class Filters:
 
 _OVERDUE = re.compile(r"\b(?:overdue|over\s+due|past\s+due|late\s+on|behind\s+on|missed)\b", re.IGNORECASE)
 _DONE = re.compile(
-    r"\b(?:completed|finished|done|checked\s+off|accomplished|closed|crossed\s+off)\b(?!\s+(?:today|by)\s*\?*$)|\b(?:have|did)\s+i\s+(?:already\s+)?(?:done|do|complete|finish|get\s+done|accomplish)",
+    r"\b(?:completed|finished|done|checked\s+off|accomplished|closed|crossed\s+off)\b(?!\s+(?:today"
+    r"|by)\s*\?*$)|\b(?:have|did)\s+i\s+(?:already\s+)?(?:done|do|complete|finish|get\s+done|accomplish)",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:left|remaining|pending|outstanding|open|unfinished|incomplete|uncompleted|still|yet\s+to|not\s+(?:done|finished|completed)|haven'?t|to\s+be\s+done|need\s+to\s+(?:do|get\s+done|be))\b",
+    r"\b(?:left|remaining|pending|outstanding|open|unfinished|incomplete|uncompleted|still|yet\s+to"
+    r"|not\s+(?:done|finished|completed)|haven'?t|to\s+be\s+done|need\s+to\s+(?:do|get\s+done|be))\b",
     re.IGNORECASE,
 )
 _LIST = r"(?:my|the|our|this|that)\s+(?:[\w-]+\s+){0,3}?(?:list|tasks|to[\s-]?dos?|agenda|reminders|chores)"
 _SEARCHES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b(?:is|are|was|were)\s+(?:there\s+)?(?P<s>.+?)\s+(?:already\s+|currently\s+|also\s+|still\s+)*(?:on|in|added\s+to|listed\s+(?:on|in)|one\s+of|an\s+item\s+on|part\s+of)\s+{_LIST}",
-        rf"\b(?:do|did|have|has|does)\s+(?:i|we|you)\s+(?:already\s+)?(?:have|had|put|add|added|include|included|got|write|remember\s+to\s+(?:add|put)|forget\s+to\s+(?:add|put)|note|make\s+a\s+note)\s+(?P<s>.+?)\s+(?:down\s+)?(?:already\s+)?(?:on|to|in|as)\s+{_LIST}",
-        rf"\b(?:do|does)\s+{_LIST}\s+(?:already\s+)?(?:have|include|contain|consist\s+of|say)\s+(?P<s>.+?)(?:\s+(?:on|in)\s+it)?$",
-        rf"\b(?:check|see|look|know|tell\s+me)\b.*?\b(?:if|whether)\s+(?P<s>.+?)\s+(?:is|are)\s+(?:already\s+)?(?:on|in|listed)\b",
-        r"\b(?:search|look|check)\s+(?:in\s+|through\s+)?(?:my|the|all)?\s*(?:tasks?|lists?|to[\s-]?dos?|reminders?)\s+for\s+(?P<s>.+)$",
+        (
+            rf"\b(?:is|are|was|were)\s+(?:there\s+)?(?P<s>.+?)\s+(?:already\s+|currently\s+|also\s+"
+            rf"|still\s+)*(?:on|in|added\s+to|listed\s+(?:on|in)|one\s+of|an\s+item\s+on|part\s+of)\s+{_LIST}"
+        ),
+        (
+            rf"\b(?:do|did|have|has|does)\s+(?:i|we|you)\s+(?:already\s+)?(?:have|had|put|add|added|include"
+            rf"|included|got|write|remember\s+to\s+(?:add|put)|forget\s+to\s+(?:add|put)|note"
+            rf"|make\s+a\s+note)\s+(?P<s>.+?)\s+(?:down\s+)?(?:already\s+)?(?:on|to|in|as)\s+{_LIST}"
+        ),
+        (
+            rf"\b(?:do|does)\s+{_LIST}\s+(?:already\s+)?(?:have|include|contain|consist\s+of"
+            rf"|say)\s+(?P<s>.+?)(?:\s+(?:on|in)\s+it)?$"
+        ),
+        (
+            r"\b(?:check|see|look|know|tell\s+me)\b.*?\b(?:if|whether)\s+(?P<s>.+?)\s+(?:is"
+            r"|are)\s+(?:already\s+)?(?:on|in|listed)\b"
+        ),
+        (
+            r"\b(?:search|look|check)\s+(?:in\s+|through\s+)?(?:my|the|all)?\s*(?:tasks?|lists?|to[\s-]?dos?"
+            r"|reminders?)\s+for\s+(?P<s>.+)$"
+        ),
         r"\b(?:search|look)\s+for\s+(?P<s>.+?)(?:\s+(?:in|on|from)\s+.*)?$",
-        r"\b(?:tasks?|to[\s-]?dos?|items?|reminders?|anything|something|everything|chores?)\s+(?:about|related\s+to|regarding|containing|mentioning|involving|that\s+mentions?|with|named|called)\s+(?P<s>.+)$",
-        r"\bwhen\s+(?:is|are|do\s+i\s+(?:have|need)\s+to)\s+(?:the\s+|my\s+)?(?P<s>.+?)(?:\s+due|\s+on\s+.*list)?$",
-        r"\b(?:do|did)\s+i\s+(?:need|have|remember)\s+(?:to\s+)?(?:buy\s+|get\s+|add\s+|pick\s+up\s+)?(?P<s>.+?)$",
+        (
+            r"\b(?:tasks?|to[\s-]?dos?|items?|reminders?|anything|something|everything|chores?)\s+(?:about"
+            r"|related\s+to|regarding|containing|mentioning|involving|that\s+mentions?|with|named"
+            r"|called)\s+(?P<s>.+)$"
+        ),
+        (
+            r"\bwhen\s+(?:is|are|do\s+i\s+(?:have|need)\s+to)\s+(?:the\s+|my\s+)?(?P<s>.+?)(?:\s+due"
+            r"|\s+on\s+.*list)?$"
+        ),
+        (
+            r"\b(?:do|did)\s+i\s+(?:need|have|remember)\s+(?:to\s+)?(?:buy\s+|get\s+|add\s+"
+            r"|pick\s+up\s+)?(?P<s>.+?)$"
+        ),
         r"\bfind\s+(?:the\s+|my\s+)?(?P<s>.+?)\s+tasks?$",
         r"\bshow\s+(?:me\s+)?(?:the|my)\s+(?P<s>.+?)\s+task$",
     )
 )
 _NOT_SEARCH = re.compile(
-    r"^(?:(?:an?y?|some|the|my|all|any|how\s+many|what|many|of|left|due|to\s+do|else|more|other|there|that|it|due\s+date|next|new)\s*)*"
-    r"(?:tasks?|to[\s-]?dos?|items?|reminders?|things?|anything|something|chores?|errands?|lists?|left|assignments?|one)?(?:\s+(?:left|due|to\s+do|else|planned|scheduled|on))*$",
+    r"^(?:(?:an?y?|some|the|my|all|any|how\s+many|what|many|of|left|due|to\s+do|else|more|other|there|that"
+    r"|it|due\s+date|next|new)\s*)*"
+    r"(?:tasks?|to[\s-]?dos?|items?|reminders?|things?|anything|something|chores?|errands?|lists?|left"
+    r"|assignments?|one)?(?:\s+(?:left|due|to\s+do|else|planned|scheduled|on))*$",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"\b(?:before|by|until|till|up\s+to|prior\s+to|no\s+later\s+than)\s*(?:the\s+)?$", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:before|by|until|till|up\s+to|prior\s+to|no\s+later\s+than)\s*(?:the\s+)?$", re.IGNORECASE
+)
 _AFTER = re.compile(r"\b(?:after|since|from|starting)\s*(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -68,9 +105,13 @@ def read_filters(utterance: str, now: datetime) -> Filters:
         rest = f"{rest[: mention.span[0]]} {rest[mention.span[1] :]}"
     priority = find_priority(rest)
     completed = True if _DONE.search(said) else False if _OPEN.search(said) or _OVERDUE.search(said) else None
+    window = (
+        {"done_after": after, "done_before": before}
+        if completed
+        else {"due_after": after, "due_before": before}
+    )
     return Filters(
-        due_after=after,
-        due_before=before,
+        **window,
         overdue=bool(_OVERDUE.search(said)),
         priority=priority.priority if priority else None,
         completed=completed,
@@ -84,10 +125,14 @@ def _window(said: str, mention: DateMention, now: datetime) -> tuple[datetime | 
     start = floor(mention.value, grain)
     end = mention.end or shift(start, grain, 1)
     lead = said[: mention.span[0]]
-    if re.search(r"\bwithin\s*(?:the\s+)?$", lead, re.IGNORECASE) or (mention.end and re.search(r"\bnext\b", said, re.IGNORECASE)):
+    if re.search(r"\bwithin\s*(?:the\s+)?$", lead, re.IGNORECASE) or (
+        mention.end and re.search(r"\bnext\b", said, re.IGNORECASE)
+    ):
         return floor(now, Grain.DAY), end
     if _BEFORE.search(lead):
-        return None, start if re.search(r"\b(?:before|prior\s+to)\s*(?:the\s+)?$", lead, re.IGNORECASE) else end
+        return None, start if re.search(
+            r"\b(?:before|prior\s+to)\s*(?:the\s+)?$", lead, re.IGNORECASE
+        ) else end
     if _AFTER.search(lead):
         return (end if re.search(r"after\s*(?:the\s+)?$", lead, re.IGNORECASE) else start), None
     return start, end
@@ -97,7 +142,7 @@ def _search(said: str) -> str | None:
     for pattern in _SEARCHES:
         found = pattern.search(said)
         if found:
-            text = FROM_LIST.sub("", f" {found.group('s')}").strip(" \"'“”?.!,")
+            text = FROM_LIST.sub("", f" {found.group('s')}").strip(" \"'\u201c\u201d?.!,")
             text = re.sub(r"^(?:the|a|an|my|any|some)\s+", "", text, flags=re.IGNORECASE)
             if text and not _NOT_SEARCH.match(text) and find_priority(text) is None:
                 return text

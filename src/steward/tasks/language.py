@@ -1,6 +1,7 @@
 """From what a person says to what they want done with their tasks, without a language model.
 
-Owns the closed set of meanings and the way to them: a classifier names the intent, rules cut out titles, dates,
+Owns the closed set of meanings and the way to them: a classifier names the intent, rules cut out titles,
+dates,
 references and filters. Touches no task: whoever calls decides what to do, and asks where this module asks.
 """
 
@@ -78,7 +79,8 @@ Understanding = Add | List | Complete | Delete | Update | Other | Ask
 _LONGEST = 4_000
 _MOST_WORDS_WITHOUT_VERB = 5
 _BARE_ADD = re.compile(
-    r"^(?:add|create|new|remember|remind\s+me|(?:add|create|make)?\s*(?:an?\s+)?(?:new\s+)?(?:task|to-?do|todo|reminder|item))(?:\s+(?:to|an?|something|it|this|that|one))?$",
+    r"^(?:add|create|new|remember|remind\s+me|(?:add|create|make)?\s*(?:an?\s+)?(?:new\s+)?(?:task|to-?do"
+    r"|todo|reminder|item))(?:\s+(?:to|an?|something|it|this|that|one))?$",
     re.IGNORECASE,
 )
 # Openings so plain that no statistics may overrule them.
@@ -86,38 +88,109 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), intent)
     for pattern, intent in (
         (r"^remind\s+me\s+(?:what|which|of\s+(?:my|the|all)\b.*(?:tasks?|list|to-?dos?))", Intent.LIST),
-        (r"^(?:remind\s+me\s+(?:to|about|that|on|at|in|tomorrow|tonight|next|every)|don'?t\s+(?:let\s+me\s+)?forget\s+(?:to|the|about)|remember\s+to)\b", Intent.ADD),
-        (r"^(?:add|create|make|new|set(?:\s+up)?)\s+(?:an?\s+|the\s+|another\s+)?(?:new\s+)?(?:task|to-?do|todo|reminder)\b(?!\s*list)", Intent.ADD),
+        (
+            (
+                r"^(?:remind\s+me\s+(?:to|about|that|on|at|in|tomorrow|tonight|next|every)"
+                r"|don'?t\s+(?:let\s+me\s+)?forget\s+(?:to|the|about)|remember\s+to)\b"
+            ),
+            Intent.ADD,
+        ),
+        (
+            (
+                r"^(?:add|create|make|new|set(?:\s+up)?)\s+(?:an?\s+|the\s+|another\s+)?(?:new\s+)?(?:task"
+                r"|to-?do|todo|reminder)\b(?!\s*list)"
+            ),
+            Intent.ADD,
+        ),
         (r"^(?:new\s+)?(?:task|to-?do|todo)\s*[:\-]", Intent.ADD),
-        (r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:not\s+done|undone|incomplete|not\s+completed?)$", Intent.UPDATE),
+        (
+            r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:not\s+done|undone|incomplete|not\s+completed?)$",
+            Intent.UPDATE,
+        ),
         (r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:done|completed?|finished|bought)$", Intent.COMPLETE),
+        (
+            (
+                r"^add\s+(?:an?\s+|the\s+)?(?:notes?|description|due\s+date|deadline)\s+(?:of\s+.+\s+)?(?:to"
+                r"|for|on)\s+(?!.*\blist\b)"
+            ),
+            Intent.UPDATE,
+        ),
         (r"^(?:remove|clear|delete)\s+the\s+(?:due\s+date|deadline)\b", Intent.UPDATE),
-        (r"^(?:rename|reschedule|postpone|snooze)\s+(?!.*\b(?:flight|playlist|file|song|meeting\s+room)\b).+", Intent.UPDATE),
-        (r"^(?:show|list|display|view)\s+(?:me\s+)?(?:all\s+)?(?:my|our|the)?\s*(?:[\w-]+\s+){0,2}(?:tasks|to-?dos|todos|reminders|chores)\b", Intent.LIST),
+        (
+            (
+                r"^(?:rename|reschedule|postpone|snooze)\s+(?!.*\b(?:flight|playlist|file|song"
+                r"|meeting\s+room)\b).+"
+            ),
+            Intent.UPDATE,
+        ),
+        (
+            (
+                r"^(?:show|list|display|view)\s+(?:me\s+)?(?:all\s+)?(?:my|our"
+                r"|the)?\s*(?:[\w-]+\s+){0,2}(?:tasks|to-?dos|todos|reminders|chores)\b"
+            ),
+            Intent.LIST,
+        ),
     )
-)  # fmt: skip
+)
 _COMPLETE_CUTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"^(?:mark|set|flag|check|change|update|move|put)\s+(?:off\s+)?(?P<ref>.+?)\s+(?:as\s+|to\s+|is\s+)?(?:being\s+)?(?:done|completed?|finished|bought|off|closed|resolved|checked(?:\s+off)?)(?:\s+(?:on|from|in)\s+(?:my|the)\s+.*)?$",
-        r"^(?:(?:i\s+am|i'?m|we'?re|i'?ve|i\s+have|we\s+have|all|just|now|already|finally)\s+)*(?:done|finished|through|completed)\s+(?:with\s+)?(?P<ref>.+)$",
-        r"^(?:i\s+|we\s+)?(?:just\s+|already\s+|finally\s+)*(?:finish|complete|close|resolve|check\s+off|tick\s+off|cross\s+off|tick|cross\s+out|wrap\s+up|accomplish|do)\s+(?:off\s+)?(?P<ref>.+)$",
-        r"^(?P<ref>.+?)\s+(?:is|are|was|were|has\s+been|have\s+been|got|'s)?\s*(?:now\s+|all\s+|already\s+|finally\s+)?(?:done|finished|completed?|bought|taken\s+care\s+of|sorted|handled)(?:\s+(?:now|already|today))?$",
-        r"^(?:i|we)?(?:'ve|\s+have)?\s*(?:just\s+|already\s+|finally\s+)*(?:took|taken|take)\s+care\s+of\s+(?P<ref>.+)$",
+        (
+            r"^(?:mark|set|flag|check|change|update|move|put)\s+(?:off\s+)?(?P<ref>.+?)\s+(?:as\s+|to\s+"
+            r"|is\s+)?(?:being\s+)?(?:done|completed?|finished|bought|off|closed|resolved"
+            r"|checked(?:\s+off)?)(?:\s+(?:on|from|in)\s+(?:my|the)\s+.*)?$"
+        ),
+        (
+            r"^(?:(?:i\s+am|i'?m|we'?re|i'?ve|i\s+have|we\s+have|i|we|all|just|now|already"
+            r"|finally)\s+)*(?:done|finished|through|completed)\s+(?:with\s+)?(?P<ref>.+)$"
+        ),
+        (
+            r"^(?:i\s+|we\s+)?(?:just\s+|already\s+|finally\s+)*(?:finish|complete|close|resolve|check\s+off"
+            r"|tick\s+off|cross\s+off|tick|cross\s+out|wrap\s+up|accomplish|do)\s+(?:off\s+)?(?P<ref>.+)$"
+        ),
+        (
+            r"^(?P<ref>.+?)\s+(?:is|are|was|were|has\s+been|have\s+been|got|'s)?\s*(?:now\s+|all\s+|already\s+"
+            r"|finally\s+)?(?:done|finished|completed?|bought|taken\s+care\s+of|sorted|handled)(?:\s+(?:now"
+            r"|already|today))?$"
+        ),
+        (
+            r"^(?:i|we)?(?:'ve|\s+have)?\s*(?:just\s+|already\s+|finally\s+)*(?:took|taken"
+            r"|take)\s+care\s+of\s+(?P<ref>.+)$"
+        ),
         r"^(?:i|we)?(?:'ve|\s+have)?\s*(?:just\s+|already\s+|finally\s+)*got\s+(?P<ref>.+?)\s+done$",
-        r"^(?:i|we)?(?:'ve|\s+have|\s+was\s+able\s+to|\s+managed\s+to)?\s*(?:just\s+|already\s+|finally\s+)*(?P<verb>[a-z]+)(?:\s+(?:up|off|out|in|down|with|to|for))?\s+(?P<ref>.+)$",
+        (
+            r"^(?:i|we)?(?:'ve|\s+have|\s+was\s+able\s+to|\s+managed\s+to)?\s*(?:just\s+|already\s+"
+            r"|finally\s+)*(?P<verb>[a-z]+)(?:\s+(?:up|off|out|in|down|with|to|for))?\s+(?P<ref>.+)$"
+        ),
     )
 )
 _DELETE_CUTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"^(?:find|open|go\s+to|pull\s+up)\s+.+?\s+(?:and\s+)?(?:delete|remove|erase)\s+(?P<ref>.+)$",
-        r"^(?:on|from|in|off)\s+(?:my|the)\s+.*?(?:list|tasks),?\s+(?:please\s+)?(?:delete|remove|erase|take\s+off|cross\s+(?:off|out))\s+(?P<ref>.+)$",
-        r"^(?:take|cross|scratch|strike|check)\s+(?P<ref>.+?)\s+(?:off|out)(?:\s+(?:of\s+)?(?:my|the|our|this).*)?$",
-        r"^(?:delte|remvoe|delete|remove|erase|clear(?:\s+out)?|cancel|drop|discard|trash|scratch(?:\s+off)?|wipe(?:\s+out)?|nuke|empty(?:\s+out)?|nix|eliminate|purge|kill|strike(?:\s+off)?|cut|dump|destroy|reset|ditch|scrap|axe|clean(?:\s+(?:up|out))?"
-        r"|get\s+rid\s+of+|take\s+(?:off|out|away)|cross\s+(?:off|out)|throw\s+(?:away|out)|forget(?:\s+about)?|never\s*mind|undo\s+adding|blank\s+out)\s*(?P<ref>.*)$",
-        r"^(?:i|we)\s+(?:don'?t|do\s+not|no\s+longer|won'?t|will\s+not|didn'?t)\s+(?:really\s+)?(?:need|want|have|be)?\s*(?:to\s+)?(?P<ref>.+?)(?:\s+(?:any\s*more|after\s+all|now))?(?:[,;]\s+.*)?$",
-        r"^(?P<ref>.+?)\s+(?:should|needs?\s+to|can|must|has\s+to)\s+be\s+(?:removed|deleted|taken\s+off|erased|taken\s+away)(?:\s.*)?$",
+        (
+            r"^(?:on|from|in|off)\s+(?:my|the)\s+.*?(?:list|tasks),?\s+(?:please\s+)?(?:delete|remove|erase"
+            r"|take\s+off|cross\s+(?:off|out))\s+(?P<ref>.+)$"
+        ),
+        (
+            r"^(?:take|cross|scratch|strike|check)\s+(?P<ref>.+?)\s+(?:off|out)(?:\s+(?:of\s+)?(?:my|the|our"
+            r"|this).*)?$"
+        ),
+        (
+            r"^(?:delte|remvoe|delete|remove|erase|clear(?:\s+out)?|cancel|drop|discard|trash"
+            r"|scratch(?:\s+off)?|wipe(?:\s+out)?|nuke|empty(?:\s+out)?|nix|eliminate|purge|kill"
+            r"|strike(?:\s+off)?|cut|dump|destroy|reset|ditch|scrap|axe|clean(?:\s+(?:up|out))?"
+            r"|get\s+rid\s+of+|take\s+(?:off|out|away)|cross\s+(?:off|out)|throw\s+(?:away|out)"
+            r"|forget(?:\s+about)?|never\s*mind|undo\s+adding|blank\s+out)\s*(?P<ref>.*)$"
+        ),
+        (
+            r"^(?:i|we)\s+(?:don'?t|do\s+not|no\s+longer|won'?t|will\s+not|didn'?t)\s+(?:really\s+)?(?:need"
+            r"|want|have|be)?\s*(?:to\s+)?(?P<ref>.+?)(?:\s+(?:any\s*more|after\s+all|now))?(?:[,;]\s+.*)?$"
+        ),
+        (
+            r"^(?P<ref>.+?)\s+(?:should|needs?\s+to|can|must|has\s+to)\s+be\s+(?:removed|deleted|taken\s+off"
+            r"|erased|taken\s+away)(?:\s.*)?$"
+        ),
         r"^(?:i\s+(?:need|want)|have|get)\s+(?P<ref>.+?)\s+(?:removed|deleted|taken\s+off|erased)(?:\s.*)?$",
     )
 )
@@ -128,23 +201,27 @@ def understand(utterance: str, now: datetime) -> Understanding:
     said = " ".join(utterance[:_LONGEST].split()) if "\n" not in utterance else utterance[:_LONGEST].strip()
     core = bare(said).rstrip(" .!?")
     if not core:
-        return Ask(WHAT_TO_DO)
+        return Other() if said else Ask(WHAT_TO_DO)
     if _BARE_ADD.match(core):
         return Ask(WHAT_TO_ADD)
     intent, confidence = _intent(said, core)
-    if intent is Intent.ADD:
-        return _add(said, now, confidence)
-    if intent is Intent.LIST:
-        return List(read_filters(said, now), confidence)
-    if intent is Intent.COMPLETE:
-        return Complete(_completed(core), confidence)
-    if intent is Intent.DELETE:
-        return Delete(_deleted(core), confidence)
-    if intent is Intent.UPDATE:
-        return Update(*read_update(said, now), confidence)
-    if intent is Intent.ASK:
-        return _without_verb(said, now, confidence)
-    return Other(confidence)
+    meaning: Understanding
+    match intent:
+        case Intent.ADD:
+            meaning = _add(said, now, confidence)
+        case Intent.LIST:
+            meaning = List(read_filters(said, now), confidence)
+        case Intent.COMPLETE:
+            meaning = Complete(_completed(core), confidence)
+        case Intent.DELETE:
+            meaning = Delete(_deleted(core), confidence)
+        case Intent.UPDATE:
+            meaning = Update(*read_update(said, now), confidence)
+        case Intent.ASK:
+            meaning = _without_verb(said, now, confidence)
+        case Intent.OTHER:
+            meaning = Other(confidence)
+    return meaning
 
 
 def _intent(said: str, core: str) -> tuple[Intent, float]:
@@ -182,7 +259,8 @@ def _completed(core: str) -> Reference:
 def _without_when(text: str) -> str:
     """ "I bought the milk this morning": when it was done is no part of its name."""
     return re.sub(
-        r"\s+(?:today|yesterday|this\s+(?:morning|afternoon|evening|week)|last\s+night|just\s+now|already|earlier|so\s+.*|tonight)$",
+        r"\s+(?:today|yesterday|this\s+(?:morning|afternoon|evening|week)|last\s+night|just\s+now|already"
+        r"|earlier|so\s+.*|tonight)$",
         "",
         text,
         flags=re.IGNORECASE,

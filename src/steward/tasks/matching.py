@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
 import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
 
@@ -17,12 +17,20 @@ T = TypeVar("T")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 # Words that say nothing about which task is meant.
 _EMPTY = frozenset({
-    "the", "a", "an", "my", "our", "your", "that", "this", "these", "those", "to", "of", "for", "on", "in", "at", "and",
-    "about", "with", "from", "task", "tasks", "todo", "item", "items", "one", "thing", "reminder", "reminders", "entry",
+    "the", "a", "an", "my", "our", "your", "that", "this", "these", "those", "to", "of", "for", "on", "in",
+    "at", "and",
+    "about", "with", "from", "task", "tasks", "todo", "item", "items", "one", "thing", "reminder",
+    "reminders", "entry",
     "some", "please", "it", "is", "me", "i", "up", "off", "out", "new", "get", "do", "all",
 })  # fmt: skip
 _ALIKE = 0.8
-_stemmer = snowballstemmer.stemmer("english")
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 the library's name
+
+
+_stemmer = cast("_Stemmer", snowballstemmer.stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class SeveralMatches(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """Nothing fits; `near` are tasks worth offering instead."""
+    """Nothing fits."""
 
 
 def match(
@@ -54,9 +62,7 @@ def match(
     return NoMatch()
 
 
-def _decide(
-    found: tuple[T, ...], *, title: Callable[[T], str], hint: str
-) -> OneMatch[T] | SeveralMatches[T]:
+def _decide(found: tuple[T, ...], *, title: Callable[[T], str], hint: str) -> OneMatch[T] | SeveralMatches[T]:
     if len(found) > 1 and hint:
         hinted = tuple(task for task in found if stems(hint) & stems(title(task)))
         found = hinted or found
@@ -64,7 +70,7 @@ def _decide(
 
 
 def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold().replace("’", "'")))
+    return " ".join(_WORD.findall(text.casefold().replace("\u2019", "'")))
 
 
 def _same(reference: str, title: str) -> bool:
@@ -83,7 +89,7 @@ def _contains(reference: str, title: str) -> bool:
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     irregular = _IRREGULAR.get(word, word)
-    return str(_stemmer.stemWord(irregular))
+    return _stemmer.stemWord(irregular)
 
 
 def stems(text: str) -> frozenset[str]:
@@ -111,12 +117,17 @@ def _twins(one: str, other: str) -> bool:
 
 
 _IRREGULAR = {
-    "bought": "buy", "paid": "pay", "sent": "send", "did": "do", "done": "do", "took": "take", "taken": "take",
-    "made": "make", "wrote": "write", "written": "write", "went": "go", "gone": "go", "got": "get", "met": "meet",
+    "bought": "buy", "paid": "pay", "sent": "send", "did": "do", "done": "do", "took": "take",
+    "taken": "take",
+    "made": "make", "wrote": "write", "written": "write", "went": "go", "gone": "go", "got": "get",
+    "met": "meet",
     "fed": "feed", "swept": "sweep", "ran": "run", "taught": "teach", "brought": "bring", "found": "find",
-    "built": "build", "gave": "give", "given": "give", "said": "say", "told": "tell", "spoke": "speak", "swam": "swim",
+    "built": "build", "gave": "give", "given": "give", "said": "say", "told": "tell", "spoke": "speak",
+    "swam": "swim",
     "drove": "drive", "ate": "eat", "drank": "drink", "slept": "sleep", "chose": "choose", "began": "begin",
-    "sold": "sell", "lent": "lend", "kept": "keep", "held": "hold", "thought": "think", "sang": "sing", "hung": "hang",
-    "rode": "ride", "drew": "draw", "dug": "dig", "froze": "freeze", "shot": "shoot", "won": "win", "lost": "lose",
+    "sold": "sell", "lent": "lend", "kept": "keep", "held": "hold", "thought": "think", "sang": "sing",
+    "hung": "hang",
+    "rode": "ride", "drew": "draw", "dug": "dig", "froze": "freeze", "shot": "shoot", "won": "win",
+    "lost": "lose",
     "purchased": "buy", "children": "child", "kids": "kid", "phoned": "call", "rang": "call",
 }  # fmt: skip

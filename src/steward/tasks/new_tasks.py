@@ -23,56 +23,106 @@ class NewTask:
 
 _NOUN = r"(?:tasks?|to[\s-]?dos?|(?:to[\s-]?do\s+)?items?|reminders?|entr(?:y|ies)|chores?|errands?)"
 _VERB = (
-    r"(?:re\s+)?(?:add+|create|make|put|include|insert|append|write(?:\s+down)?|jot(?:\s+down)?|note(?:\s+down)?|record|log|save|enter|throw(?:\s+in)?"
-    r"|stick|place|pop|toss|tack(?:\s+on)?|set(?:\s+up)?|start|begin|open(?:\s+up)?|generate|prepare|list|get|mark\s+down|plan|track|schedule|have|give\s+me"
+    r"(?:re\s+)?(?:add+|create|make|put|include|insert|append|write(?:\s+down)?|jot(?:\s+down)?"
+    r"|note(?:\s+down)?|record|log|save|enter|throw(?:\s+in)?"
+    r"|stick|place|pop|toss|tack(?:\s+on)?|set(?:\s+up)?|start|begin|open(?:\s+up)?|generate|prepare|list"
+    r"|get|mark\s+down|plan|track|schedule|have|give\s+me"
     r"|bring\s+up|produce)"
 )
-_DOWN_AS = r"(?:\s*(?:to|called|named|titled|about|for|that\s+says|saying|of|that)\b|\s*[:\-–])?"
+_DOWN_AS = r"(?:\s*(?:to|called|named|titled|about|for|that\s+says|saying|of|that)\b|\s*[:\-\u2013])?"
 # What an utterance may open with before the task itself, tried in order.
 _OPENINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"^(?:{_VERB}\s+)?(?:a|an|the|another|one\s+more|two|three|these|some)?\s*(?:new\s+|quick\s+|urgent\s+)?{_NOUN}(?:\s+(?:for|to)\s+me)?{_DOWN_AS}\s*(?![\w])?(?<=[\s:\-–])",
-        r"^(?:to[\s-]?do|todo)\s*[:\-–]?\s+",
-        r"^(?:please\s+)?remind\s+me\s+(?:again\s+)?(?:to|about|of|that|on)?\s*(?:i\s+(?:have|need)\s+(?:to\s+)?)?",
-        r"^(?:please\s+)?(?:remember|remeber|rember)\s+(?:to\s+|that\s+i\s+(?:need|have)\s+to\s+|about\s+|the\s+)?",
+        (
+            rf"^(?:{_VERB}\s+)?(?:a|an|the|another|one\s+more|two|three|these|some)?\s*(?:new\s+|quick\s+"
+            rf"|urgent\s+)?{_NOUN}(?:\s+(?:for|to)\s+me)?{_DOWN_AS}\s*(?![\w])?(?<=[\s:\-\u2013])"
+        ),
+        r"^(?:to[\s-]?do|todo)\s*[:\-\u2013]?\s+",
+        (
+            r"^(?:please\s+)?remind\s+me\s+(?:again\s+)?(?:to|about|of|that|on)?\s*(?:i\s+(?:have"
+            r"|need)\s+(?:to\s+)?)?"
+        ),
+        (
+            r"^(?:please\s+)?(?:remember|remeber|rember)\s+(?:to\s+|that\s+i\s+(?:need|have)\s+to\s+|about\s+"
+            r"|the\s+)?"
+        ),
         r"^(?:don'?t|do\s+not|never)\s+(?:let\s+me\s+)?forget\s+(?:to|about|the)?\s*",
         r"^(?:help\s+me\s+remember|i\s+(?:need|want)\s+to\s+remember)\s+(?:to\s+)?",
-        r"^(?:make\s+(?:a|myself\s+a)\s+note|note\s+to\s+self|memo|note)\s*(?:to|that|about|of)?\s*[:,\-–]?\s*",
+        (
+            r"^(?:make\s+(?:a|myself\s+a)\s+note|note\s+to\s+self|memo|note)\s*(?:to|that|about"
+            r"|of)?\s*[:,\-\u2013]?\s*"
+        ),
         r"^(?:ping|nudge|alert|notify)\s+me\s+(?:to|about)?\s*",
         r"^(?:i\s+want\s+to\s+be\s+reminded|i\s+want\s+a\s+reminder)\s+(?:to|about)\s+",
-        rf"^{_VERB}\s+(?:to|on|onto|in|into)\s+(?:my|the|our)\s+(?:[\w-]+\s+){{0,4}}?(?:list|tasks?|to[\s-]?dos?|agenda|chores|reminders|groceries)(?:\s+of\s+(?:things|tasks|chores)(?:\s+to\s+do)?)?\s*[:,\-–]?\s*(?:that\s+)?(?:i\s+(?:need|have)\s+(?:to\s+)?)?",
-        rf"^(?:on|to|for|in|open|bring\s+up|reopen)\s+(?:my|the|our)?\s*(?:[\w'-]+\s+){{0,4}}?(?:list|tasks?|to[\s-]?dos?|agenda|chores|groceries)(?:\s+of\s+(?:things|tasks|chores)(?:\s+to\s+do)?)?\s*,?\s*(?:and\s+|please\s+|can\s+you\s+)*{_VERB}\s*",
+        r"^(?:make\s+sure\s+(?:that\s+)?(?:i|to)|make\s+sure(?:\s+that)?)\s+",
+        (
+            rf"^{_VERB}\s+(?:to|on|onto|in|into)\s+(?:my|the|our)\s+(?:[\w-]+\s+){{0,4}}?(?:list|tasks?"
+            rf"|to[\s-]?dos?|agenda|chores|reminders|groceries)(?:\s+of\s+(?:things|tasks"
+            rf"|chores)(?:\s+to\s+do)?)?\s*[:,\-\u2013]?\s*(?:that\s+)?(?:i\s+(?:need|have)\s+(?:to\s+)?)?"
+        ),
+        (
+            rf"^(?:on|to|for|in|open|bring\s+up|reopen)\s+(?:my|the|our)?\s*(?:[\w'-]+\s+){{0,4}}?(?:list"
+            rf"|tasks?|to[\s-]?dos?|agenda|chores|groceries)(?:\s+of\s+(?:things|tasks"
+            rf"|chores)(?:\s+to\s+do)?)?\s*,?\s*(?:and\s+|please\s+|can\s+you\s+)*{_VERB}\s*"
+        ),
         rf"^(?:[\w-]+\s+)?list\s*,?\s+{_VERB}\s+",
-        r"^(?:i\s+(?:just\s+)?(?:really\s+)?(?:need|have|ought)\s+to|i'?ve\s+got\s+to|i\s+(?:must|should|gotta)|gotta|got\s+to|we\s+(?:need|have)\s+to|we\s+(?:must|should))\s+(?:(?:add|put|include)\s+(?=.*\b(?:list|tasks|to[\s-]?dos?)\b))?",
+        (
+            r"^(?:i\s+(?:just\s+)?(?:really\s+)?(?:need|have|ought)\s+to|i'?ve\s+got\s+to|i\s+(?:must|should"
+            r"|gotta)|gotta|got\s+to|we\s+(?:need|have)\s+to|we\s+(?:must|should))\s+(?:(?:add|put"
+            r"|include)\s+(?=.*\b(?:list|tasks|to[\s-]?dos?)\b))?"
+        ),
         rf"^{_VERB}\s+(?=\S)",
-        r"^(?:(?:i|we)(?:'?m|'?re|\s+am|\s+are)?\s+(?:all\s+)?(?:out\s+of|low\s+on|running\s+(?:low\s+on|out\s+of))|(?:i|we)\s+ran\s+out\s+of|(?:i|we)\s+(?:need|want)(?:\s+more|\s+some|\s+to\s+get|\s+to\s+buy)?|i(?:'d|\s+would)\s+like)\s+",
-        r"^(?:make\s+sure\s+(?:that\s+)?(?:i|to)|make\s+sure\s+(?:that\s+)?)\s*",
+        (
+            r"^(?:(?:i|we)(?:'?m|'?re|\s+am|\s+are)?\s+(?:all\s+)?(?:out\s+of|low\s+on|running\s+(?:low\s+on"
+            r"|out\s+of))|(?:i|we)\s+ran\s+out\s+of|(?:i|we)\s+(?:need|want)(?:\s+more|\s+some|\s+to\s+get"
+            r"|\s+to\s+buy)?|i(?:'d|\s+would)\s+like)\s+"
+        ),
         r"^(?:is|are|do\s+i\s+have|does)\s+(?=.*\bif\b.*\b(?:not|isn'?t|aren'?t)\b)",
     )
 )
 _TAILS = re.compile(
-    r"(?:[\s,;]+(?:(?:and\s+)?(?:please\s+)?(?:add|put|include)\s+(?:it|them|that|those)(?:\s+(?:to|on|in|onto).*)?"
-    r"|(?:if|unless)\s+(?:it|they|i|that|not)\b.*|(?:should|needs?\s+to|has\s+to|must|to)\s+be\s+(?:added|put|placed|included|written|on|in)(?:\s.*)?|needs?\s+to\s+go(?:\s.*)?"
-    r"|(?:gets?|be|is|are)\s+(?:added|put|placed|included)(?:\s.*)?|added|put|(?:so|and|as|cause|because|since)\s+(?:please\s+|will\s+you\s+|can\s+you\s+|i'?m\s+(?:all\s+)?(?:out|low)|i\s+(?:am|need|ran|just)).*"
-    r"|i'?m\s+(?:all\s+)?out(?:\s+of\s+(?:it|them))?|i\s+just\s+used.*|while\s+i'?m\s+out.*|can\s+you\s+(?:add|put)\s.*|(?:to|as)\s+(?:a|my)\s+tasks?|is|are|on\s+it|on\s+there|in\s+there|on\s+that))+$",
+    r"(?:[\s,;]+(?:(?:and\s+)?(?:please\s+)?(?:add|put|include)\s+(?:it|them|that|those)(?:\s+(?:to|on|in"
+    r"|onto).*)?"
+    r"|(?:if|unless)\s+(?:it|they|i|that|not)\b.*|(?:should|needs?\s+to|has\s+to|must|to)\s+be\s+(?:added"
+    r"|put|placed|included|written|on|in)(?:\s.*)?|needs?\s+to\s+go(?:\s.*)?"
+    r"|(?:gets?|be|is|are)\s+(?:added|put|placed|included)(?:\s.*)?|added|put|(?:so|and|as|cause|because"
+    r"|since)\s+(?:please\s+|will\s+you\s+|can\s+you\s+|i'?m\s+(?:all\s+)?(?:out|low)|i\s+(?:am|need|ran"
+    r"|just)).*"
+    r"|i'?m\s+(?:all\s+)?out(?:\s+of\s+(?:it|them))?|i\s+just\s+used.*|while\s+i'?m\s+out.*"
+    r"|can\s+you\s+(?:add|put)\s.*|(?:to|as)\s+(?:a|my)\s+tasks?|is|are|on\s+it|on\s+there|in\s+there"
+    r"|on\s+that))+$",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"^(?:(?:an?|the|some|another|new|more|my|this|that|these|it|one|to|on|me|up|also|extra|following|blank|for|in|of|and)\s*)*"
-    r"(?:(?:tasks?|to[\s-]?dos?|items?|reminders?|things?|something|stuff|entr(?:y|ies)|note|this|that|it|these|them|one|anything|list)\b\s*(?:to|on|in|called|from)?\s*)*$",
+    r"^(?:(?:add|put|include)\s*)?(?:(?:an?|the|some|another|new|more|my|this|that|these|it|one|to|on|me"
+    r"|up|also|extra|following|blank|for|in|of|and)\s*)*"
+    r"(?:(?:tasks?|to[\s-]?dos?|items?|reminders?|things?|something|stuff|entr(?:y|ies)|note|this|that|it"
+    r"|these|them|one|anything)\b\s*(?:to|on|in|called|from)?\s*)*$",
     re.IGNORECASE,
 )
-_DESCRIPTION = re.compile(r"[\s,;(]+(?:with\s+(?:the\s+|a\s+)?(?:description|details?|notes?)|description|details?|notes?)\s*(?:of|that\s+says|saying)?\s*[:\-–]?\s+(?P<text>.+)$", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(?:^|[\s,;(])(?:(?:is\s+|are\s+)?due(?:\s+(?:on|by|at|date))?|by|on|at|for|before|until|till|in|from|starting|this|around|every|each|the|deadline|no\s+later\s+than|-|–|@)\s*[:\-]?\s*$", re.IGNORECASE)
-_BREAKS = re.compile(r"\s*(?:;|\n|,\s*(?:and\s+)?(?:also\s+)?(?:then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s+then\s+|\s+plus\s+|\s+as\s+well\s+as\s+|\s&\s)\s*", re.IGNORECASE)
+_DESCRIPTION = re.compile(
+    r"[\s,;(]+(?:with\s+(?:the\s+|a\s+)?(?:description|details?|notes?)|description|details?"
+    r"|notes?)\s*(?:of|that\s+says|saying)?\s*[:\-\u2013]?\s+(?P<text>.+)$",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(
+    r"(?:^|[\s,;(])(?:(?:is\s+|are\s+)?due(?:\s+(?:on|by|at|date))?|by|on|at|for|before|until|till|in|from"
+    r"|starting|this|around|every|each|the|deadline|no\s+later\s+than|-|\u2013|@)\s*[:\-]?\s*$",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(
+    r"\s*(?:;|\n|,\s*(?:and\s+)?(?:also\s+)?(?:then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s+then\s+"
+    r"|\s+plus\s+|\s+as\s+well\s+as\s+|\s&\s)\s*",
+    re.IGNORECASE,
+)
 _WHEN_FIRST = re.compile(r"^[\s,:;-]*(?:to|that|i\s+(?:need|have)\s+to|i\s+should)?\s+", re.IGNORECASE)
 _LONGEST_TITLE = 500
 
 
 def read_new_tasks(utterance: str, now: datetime) -> tuple[NewTask, ...]:
     """Every task that the utterance asks to add; none where it names nothing."""
-    said = bare(utterance)
+    said = bare(re.sub(r"\s*\n\s*(?:[-*\u2022]\s*)?", "; ", utterance.strip()))
     opened = _cut_opening(said)
     first, rest = _leading_date(opened, now)
     tasks = [task for piece in _split(rest) if (task := _task(piece, now)) is not None]
@@ -100,11 +150,18 @@ def _cut_opening(said: str) -> str:
 
 
 def _still_commanding(said: str) -> bool:
-    return bool(re.match(r"(?:add|put|include|create|a\s+(?:new\s+)?(?:task|reminder|to-?do)|remind\s+me|remember\s+to|(?:my|the)\s+.*list)\b", said, re.IGNORECASE))
+    return bool(
+        re.match(
+            r"(?:add|put|include|create|a\s+(?:new\s+)?(?:task|reminder|to-?do)|remind\s+me|remember\s+to"
+            r"|(?:my|the)\s+.*list)\b",
+            said,
+            re.IGNORECASE,
+        )
+    )
 
 
 def _leading_date(text: str, now: datetime) -> tuple[DateMention | None, str]:
-    """"remind me tomorrow to call mom": the date before the task counts for all that follows."""
+    """ "remind me tomorrow to call mom": the date before the task counts for all that follows."""
     found = find_dates(text, now)
     if not found or found[0].span[0] > 4 or not _useful(found[0], now):
         return None, text
@@ -112,7 +169,9 @@ def _leading_date(text: str, now: datetime) -> tuple[DateMention | None, str]:
     before, after = text[: mention.span[0]], text[mention.span[1] :]
     if before.strip() and not _PREPOSITION.search(before):
         return None, text
-    joined = re.match(r"\s*[,:;-]\s*(?:please\s+)?(?:to\s+)?|\s+(?:to|that|i\s+(?:need|have)\s+to)\s+", after, re.IGNORECASE)
+    joined = re.match(
+        r"\s*[,:;-]\s*(?:please\s+)?(?:to\s+)?|\s+(?:to|that|i\s+(?:need|have)\s+to)\s+", after, re.IGNORECASE
+    )
     verb = re.match(r"\s+([a-z]+)", after, re.IGNORECASE)
     if joined is None and not (verb and verb.group(1).lower() in TASK_VERBS):
         return None, text
@@ -143,7 +202,12 @@ def _is_verb(piece: str) -> bool:
 
 
 def _starts_task(piece: str, *, led: bool) -> bool:
-    if find_priority(piece) or re.match(r"(?:it'?s|it\s+is|if|unless|because|which|but|cause|i'?m|i\s|so\b|please\b|you\b|that\b|by\b|on\b|at\b|due\b|before\b|with\b)", piece, re.IGNORECASE):
+    if find_priority(piece) or re.match(
+        r"(?:it'?s|it\s+is|if|unless|because|which|but|cause|i'?m|i\s|so\b|please\b|you\b|that\b|by\b|on\b"
+        r"|at\b|due\b|before\b|with\b)",
+        piece,
+        re.IGNORECASE,
+    ):
         return False
     if led:
         return _is_verb(piece) and len(piece.split()) > 1
@@ -177,7 +241,9 @@ def _without_list(text: str) -> str:
 
 def _useful(mention: DateMention, now: datetime) -> bool:
     """A due date lies ahead; "now" says how, not when."""
-    return mention.grain is not Grain.SECOND and mention.value >= floor(now, Grain.DAY) or mention.value > now
+    return (
+        mention.grain is not Grain.SECOND and mention.value >= floor(now, Grain.DAY)
+    ) or mention.value > now
 
 
 def _cut_dates(text: str, now: datetime) -> tuple[DateMention | None, str]:
@@ -188,6 +254,8 @@ def _cut_dates(text: str, now: datetime) -> tuple[DateMention | None, str]:
         start, end = mention.span
         before, after = text[:start], text[end:]
         introduced = _PREPOSITION.search(before)
+        if text[start:end].endswith(("'s", "\u2019s")) and after.strip(" ,.!?"):
+            continue  # "Thursday's meeting" is the meeting's name
         at_edge = not after.strip(" ,.!?)") or not before.strip(" ,(")
         if not (introduced or at_edge) or not (before + after).strip(" ,.!?"):
             continue
@@ -213,9 +281,19 @@ def _together(mentions: tuple[DateMention, ...]) -> DateMention | None:
 
 
 def _tidy(text: str) -> str:
-    title = " ".join(text.split()).strip(" ,.;:!?-–\"“”")
-    title = re.sub(r"^(?:that\s+i\s+(?:need|have)\s+to|to|that|called|named|for|is|are)\s+", "", title, flags=re.IGNORECASE)
-    title = re.sub(r"(?:\s+(?:on|by|at|to|for|in|due|and|with|the|my|a|it'?s|is|also|of))+$", "", title, flags=re.IGNORECASE)
+    title = " ".join(text.split()).strip(' ,.;:!?-\u2013"\u201c\u201d')
+    title = re.sub(
+        r"^(?:that\s+i\s+(?:need|have)\s+to|to|that|called|named|for|is|are)\s+",
+        "",
+        title,
+        flags=re.IGNORECASE,
+    )
+    title = re.sub(
+        r"(?:\s+(?:on|by|at|to|for|in|due|and|with|the|my|a|it'?s|is|also|of))+$",
+        "",
+        title,
+        flags=re.IGNORECASE,
+    )
     if title.startswith("'") and title.endswith("'"):
         title = title[1:-1]
-    return title.strip(" ,.;:!?\"“”")
+    return title.strip(' ,.;:!?"\u201c\u201d')

@@ -11,16 +11,24 @@ class Priority(StrEnum):
     HIGH = "high"
 
 
-_INTRO = r"(?:,?\s*\b(?:and\s+)?(?:it'?s|it\s+is|its|this\s+is|that'?s|that\s+is|which\s+is|with|as|at|is|of|set\s+to)\s+)?"
+_INTRO = (
+    r"(?:,?\s*\b(?:and\s+)?(?:it'?s|it\s+is|its|this\s+is|that'?s|that\s+is|which\s+is|with|as|at|is|of"
+    r"|set\s+to)\s+)?"
+)
 _DEGREE = r"(?:(?:a|an|the|very|really|super|pretty|quite|extremely|kind\s+of|now)\s+)*"
 _LOW = (
     r"(?:low|lowest|lower|minor)[\s-]+(?:priority|prio|importance)|priority\s*(?:is|to|of|:|=)?\s*(?:low|p3)"
-    r"|(?:not|isn'?t|less)\s+(?:that\s+|so\s+|very\s+)?(?:urgent|important)|no\s+(?:rush|hurry)|unimportant|!low|\bp[34]\b"
+    r"|(?:not|isn'?t|less)\s+(?:that\s+|so\s+|very\s+)?(?:urgent|important)|no\s+(?:rush|hurry)"
+    r"|unimportant|!low|\bp[34]\b"
 )
-_MEDIUM = r"(?:medium|normal|mid|regular|moderate)[\s-]+(?:priority|prio|importance)|priority\s*(?:is|to|of|:|=)?\s*(?:medium|normal)|!medium|\bp2\b"
+_MEDIUM = (
+    r"(?:medium|normal|mid|regular|moderate)[\s-]+(?:priority|prio|importance)|priority\s*(?:is|to|of|:"
+    r"|=)?\s*(?:medium|normal)|!medium|\bp2\b"
+)
 _HIGH = (
     r"(?:high|highest|top|higher|first|max|maximum|urgent)[\s-]+(?:priority|prio|importance)"
-    r"|priority\s*(?:is|to|of|:|=)?\s*(?:high|urgent|top|1)\b|\burgent(?:ly)?\b|\bimportant\b|\bcritical\b|\basap\b|as\s+soon\s+as\s+possible"
+    r"|priority\s*(?:is|to|of|:|=)?\s*(?:high|urgent|top|1)\b|\burgent(?:ly)?\b|\bimportant\b|\bcritical\b"
+    r"|\basap\b|as\s+soon\s+as\s+possible"
     r"|\bcrucial\b|\bhigh[\s-]pri\b|!high|!!+|\bp[01]\b|\ba\s+priority\b|\btop\s+of\s+(?:my|the)\s+list\b"
 )
 _ORDER = ((Priority.LOW, _LOW), (Priority.MEDIUM, _MEDIUM), (Priority.HIGH, _HIGH))

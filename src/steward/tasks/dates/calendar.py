@@ -1,7 +1,7 @@
 """Calendar arithmetic at a grain: floor, shift, and the n-th of something.
 
 Owns the grains and moving between calendar units. Knows nothing about language.
-Every date here lies in the years 1 to 9999; whatever leaves them raises `OutOfCalendar`.
+Every date here lies in the years 1 to 9999; whatever leaves them raises `OutOfCalendarError`.
 """
 
 import calendar
@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 
-class OutOfCalendar(ValueError):
+class OutOfCalendarError(ValueError):
     """The arithmetic left the years that a date can have."""
 
 
@@ -43,22 +43,17 @@ _MONTHS = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}
 
 def floor(moment: datetime, grain: Grain) -> datetime:
     """The start of the unit that holds the moment; weeks start on Monday."""
-    if grain is Grain.SECOND:
-        return moment.replace(microsecond=0)
-    if grain is Grain.MINUTE:
-        return moment.replace(second=0, microsecond=0)
-    if grain is Grain.HOUR:
-        return moment.replace(minute=0, second=0, microsecond=0)
-    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    if grain is Grain.DAY:
-        return day
     if grain is Grain.WEEK:
-        return shift(day, Grain.DAY, -day.weekday())
-    if grain is Grain.MONTH:
-        return day.replace(day=1)
-    if grain is Grain.QUARTER:
-        return day.replace(month=3 * ((day.month - 1) // 3) + 1, day=1)
-    return day.replace(month=1, day=1)
+        return shift(floor(moment, Grain.DAY), Grain.DAY, -moment.weekday())
+    month = {Grain.QUARTER: 3 * ((moment.month - 1) // 3) + 1, Grain.YEAR: 1}.get(grain, moment.month)
+    return moment.replace(
+        month=month,
+        day=1 if grain.rank > Grain.WEEK.rank else moment.day,
+        hour=moment.hour if grain.rank <= Grain.HOUR.rank else 0,
+        minute=moment.minute if grain.rank <= Grain.MINUTE.rank else 0,
+        second=moment.second if grain is Grain.SECOND else 0,
+        microsecond=0,
+    )
 
 
 def shift(moment: datetime, grain: Grain, count: float) -> datetime:
@@ -73,7 +68,7 @@ def shift(moment: datetime, grain: Grain, count: float) -> datetime:
         moved = moment.replace(year=year, month=month + 1, day=min(moment.day, last))
         return moved + timedelta(days=round((count - whole) * _MONTHS[grain] * 365.25 / 12))
     except (OverflowError, ValueError, calendar.IllegalMonthError) as error:
-        raise OutOfCalendar(str(error)) from error
+        raise OutOfCalendarError(str(error)) from error
 
 
 def on(moment: datetime, day: date) -> datetime:
@@ -92,7 +87,7 @@ def days_after(day: date, count: int) -> date:
     try:
         return day + timedelta(days=count)
     except OverflowError as error:
-        raise OutOfCalendar(str(error)) from error
+        raise OutOfCalendarError(str(error)) from error
 
 
 def nth_weekday(year: int, month: int, *, weekday: int, nth: int) -> date | None:

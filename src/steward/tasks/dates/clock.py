@@ -10,10 +10,11 @@ from steward.tasks.dates.clue import Clock, Clue, Part
 from steward.tasks.dates.reader import Found, Reader, integer, spelled
 from steward.tasks.dates.words import FOLLOWERS, MORNING, NIGHT, PARTS, REGIONS, ZONES
 
-_AT = frozenset({"at", "@", "by", "around", "about", "approximately", "approx", "until", "till", "til", "before",
+_AT = frozenset({"at", "@", "by", "around", "about", "approximately", "approx", "until", "till", "til",
+    "before",
                  "after", "from", "between", "since", "for", "circa", "exactly", "towards"})  # fmt: skip
 _ISH = frozenset({"ish", "sharp", "approximately", "exactly"})
-_TO = frozenset({"-", "–", "—", "to", "until", "till", "til", "through", "thru"})
+_TO = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "til", "through", "thru"})
 _NAMED = {"noon": 12, "midday": 12, "noontime": 12, "midnight": 0, "midnite": 0}
 _Timed = tuple[Clock, int] | None
 
@@ -65,11 +66,13 @@ def _stands_alone(r: Reader, i: int) -> bool:
     word = r.word(i)
     if not word or (not word.isalnum() and word not in "%$€£/:°'\"#*+&=²"):
         return True
-    return word in FOLLOWERS or word in _ISH or word in ZONES or word in PARTS or word in _TO or word in REGIONS
+    return (
+        word in FOLLOWERS or word in _ISH or word in ZONES or word in PARTS or word in _TO or word in REGIONS
+    )
 
 
 def _range(r: Reader, i: int, first: int) -> Found:
-    """"3-5pm", "from 9 to 5", "between 3pm and 5pm", "9:30 - 11:00"."""
+    """ "3-5pm", "from 9 to 5", "between 3pm and 5pm", "9:30 - 11:00"."""
     between = r.word(first) in ("from", "between")
     one = (_plain_hour(r, i) if between else None) or _time(r, i) or _plain_hour(r, i)
     if one and r.word(one[1]) not in _TO | {"and"}:
@@ -100,8 +103,10 @@ def _same_half(one: Clock, two: Clock) -> Clock:
     if not one.open or two.open:
         return one
     afternoon = replace(one, hour=one.hour % 12 + 12, open=False)
-    return afternoon if (afternoon.hour, one.minute) < (two.hour, two.minute) else replace(
-        one, hour=one.hour % 12, open=False
+    return (
+        afternoon
+        if (afternoon.hour, one.minute) < (two.hour, two.minute)
+        else replace(one, hour=one.hour % 12, open=False)
     )
 
 
@@ -166,7 +171,12 @@ def _colon(r: Reader, i: int, hour: int) -> _Timed:
     second = r.digits(i + 4, most=2)
     if r.word(i + 3) == ":" and second is not None and second < 60 and r.glued(i + 4):
         end = i + 5
-        if r.word(end) in (".", ",") and r.glued(end) and r.glued(end + 1) and r.digits(end + 1, most=9) is not None:
+        if (
+            r.word(end) in (".", ",")
+            and r.glued(end)
+            and r.glued(end + 1)
+            and r.digits(end + 1, most=9) is not None
+        ):
             end += 2
         return replace(clock, second=second, grain=Grain.SECOND), end
     return None if hour == 24 and minute else (clock, i + 3)
@@ -204,9 +214,16 @@ def _compact_half(r: Reader, i: int) -> _Timed:
 
 
 def _dotted(r: Reader, i: int) -> _Timed:
-    """"at 7.30", as much of Europe writes it."""
+    """ "at 7.30", as much of Europe writes it."""
     hour, minute = r.digits(i, most=2), r.digits(i + 2, most=2)
-    if hour is None or minute is None or r.word(i + 1) != "." or hour > 23 or minute > 59 or len(r.word(i + 2)) != 2:
+    if (
+        hour is None
+        or minute is None
+        or r.word(i + 1) != "."
+        or hour > 23
+        or minute > 59
+        or len(r.word(i + 2)) != 2
+    ):
         return None
     if not (r.glued(i + 1) and r.glued(i + 2)) or r.word(i - 1) == "for":
         return None
@@ -214,9 +231,9 @@ def _dotted(r: Reader, i: int) -> _Timed:
 
 
 def _two_numbers(r: Reader, i: int) -> _Timed:
-    """"at 3 15", "at three twenty", "at five oh five"."""
+    """ "at 3 15", "at three twenty", "at five oh five"."""
     hour = integer(r, i)
-    if hour is None or not 1 <= hour[0] <= 24 or len(r.word(i)) > 2 and r.digits(i) is not None:
+    if hour is None or not 1 <= hour[0] <= 24 or (len(r.word(i)) > 2 and r.digits(i) is not None):
         return None
     start = hour[1]
     low = r.word(start) in ("oh", "o")
@@ -229,7 +246,7 @@ def _two_numbers(r: Reader, i: int) -> _Timed:
 
 
 def _spoken(r: Reader, i: int) -> _Timed:
-    """"ten thirty am", "three o'clock", "three pm", "nine fifty nine a m"."""
+    """ "ten thirty am", "three o'clock", "three pm", "nine fifty nine a m"."""
     hour = spelled(r, i)
     if hour is None or not 1 <= hour[0] <= 12:
         return None
@@ -251,7 +268,7 @@ def _spoken(r: Reader, i: int) -> _Timed:
 
 
 def _oclock(r: Reader, i: int) -> int | None:
-    return r.phrase(i, "oclock", "o ' clock", "o clock", "o ’ clock", "clock", "a clock")
+    return r.phrase(i, "oclock", "o ' clock", "o clock", "o \u2019 clock", "clock", "a clock")
 
 
 def _meridiem(r: Reader, i: int, *, letters: bool = False) -> tuple[str, int] | None:
@@ -275,28 +292,27 @@ def _turn(clock: Clock, half: str) -> Clock | None:
 
 
 def _past(r: Reader, i: int) -> _Timed:
-    """"half past five", "quarter to noon", "20 past 3pm", "15 minutes before 2", "half three"."""
+    """ "half past five", "quarter to noon", "20 past 3pm", "15 minutes before 2", "half three"."""
     for minutes, after, exact in _minutes(r, i):
-        word = r.word(after)
-        if word in ("past", "after"):
-            sign = 1
-        elif word in ("to", "before", "til", "till", "of") and minutes != 30:
-            sign = -1
-        elif word == "from" and exact:
-            sign = 1
-        elif r.word(i) == "half" and minutes == 30:
-            sign, after = 1, after - 1
-        else:
+        sign = _sign(r, i, after, exact=exact or minutes == 30)
+        if sign is None and r.word(i) != "half":
             continue
-        hour = _time(r, after + 1) or _plain_hour(r, after + 1)
-        if hour is None or hour[0].grain is not Grain.HOUR and hour[0].minute:
+        at = after if sign is None else after + 1  # "half three" has no word between
+        hour = _time(r, at) or _plain_hour(r, at)
+        if hour is None or hour[0].minute or (sign == -1 and not _stands_alone(r, hour[1])):
             continue
-        if word == "of" and (exact or r.word(i) not in ("quarter", "a")):
-            continue
-        if sign < 0 and not _stands_alone(r, hour[1]):
-            continue
-        return _moved(hour[0], sign * minutes), hour[1]
+        return _moved(hour[0], (sign or 1) * minutes), hour[1]
     return None
+
+
+def _sign(r: Reader, first: int, i: int, *, exact: bool) -> int | None:
+    """Whether minutes are counted on or back: "20 past", "quarter of", "15 minutes from"."""
+    word = r.word(i)
+    if word in ("past", "after") or (word == "from" and exact and r.word(first) != "half"):
+        return 1
+    if word in ("to", "before", "til", "till") and r.word(first) != "half":
+        return -1
+    return -1 if word == "of" and not exact and r.word(first) in ("quarter", "a") else None
 
 
 def _minutes(r: Reader, i: int) -> Iterator[tuple[int, int, bool]]:
@@ -358,8 +374,9 @@ def _offset(r: Reader, i: int) -> tuple[tzinfo, int] | None:
 
 
 def part_clue(r: Reader, i: int) -> Found:
-    """"in the morning", "at night", "morning", "early evening"; alone it needs its preposition."""
-    start = r.phrase(i, "in the", "at the", "during the", "for the", "by the", "in", "at", "during", "by", "before",
+    """ "in the morning", "at night", "morning", "early evening"; alone it needs its preposition."""
+    start = r.phrase(i, "in the", "at the", "during the", "for the", "by the", "in", "at", "during", "by",
+    "before",
                      "after", "around", "for", "the", "-") or i  # fmt: skip
     prefixed = start > i
     start = r.skip(start, ("early", "late", "mid"))
@@ -367,7 +384,13 @@ def part_clue(r: Reader, i: int) -> Found:
     word = r.word(start)
     if word not in PARTS or word in ("tonight", "tonite", "2nite", "tonights", "aft"):
         return None
-    if word in ("lunch", "breakfast", "dinner", "brunch") and r.word(i) not in ("at", "by", "before", "after", "around"):
+    if word in ("lunch", "breakfast", "dinner", "brunch") and r.word(i) not in (
+        "at",
+        "by",
+        "before",
+        "after",
+        "around",
+    ):
         return None
     first, last = PARTS[word]
     if r.word(i) == "after" and word in ("lunch", "lunchtime"):

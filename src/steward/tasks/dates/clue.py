@@ -7,10 +7,11 @@ contradict each other. `resolve` finds the date that satisfies them, seen from n
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta, tzinfo
+from typing import Literal
 
 from steward.tasks.dates.calendar import (
     Grain,
-    OutOfCalendar,
+    OutOfCalendarError,
     days_after,
     floor,
     on,
@@ -20,6 +21,10 @@ from steward.tasks.dates.calendar import (
 
 _YEARS_AROUND = 12  # a weekday on a given day of a month returns within 12 years
 _MONTHS_AHEAD = 60
+
+
+# Why a clue alone is no date: a month that is a verb, a bare hour, a bare year and so on.
+Weak = Literal["name", "hour", "at", "part", "year", "ordinal", "numeric", "now"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +89,12 @@ class Clue:
     until: Clock | None = None
     part: Part | None = None
     zone: tzinfo | None = None
-    weak: str | None = None
+    weak: Weak | None = None
 
     @property
     def has_date(self) -> bool:
         return any(
-            x is not None
-            for x in (self.within, self.year, self.month, self.day, self.weekday, self.holiday)
+            x is not None for x in (self.within, self.year, self.month, self.day, self.weekday, self.holiday)
         )
 
     @property
@@ -117,11 +121,13 @@ def merge(one: Clue, other: Clue) -> Clue | None:
 
 
 def _finer(one: Clue, other: Clue) -> tuple[Clue, Clue]:
-    """"Today in one hour" is the hour, which lies in the day: the day adds nothing."""
-    if one.within and other.within and other.within.room.rank < one.within.room.rank <= Grain.DAY.rank:
-        if floor(other.within.exact, one.within.room) == floor(one.within.exact, one.within.room):
-            return replace(one, within=None), other
-    return one, other
+    """ "Today in one hour" is the hour, which lies in the day: the day adds nothing."""
+    if one.within is None or other.within is None:
+        return one, other
+    room = one.within.room
+    finer = other.within.room.rank < room.rank <= Grain.DAY.rank
+    inside = floor(other.within.exact, room) == floor(one.within.exact, room)
+    return (replace(one, within=None), other) if finer and inside else (one, other)
 
 
 def _belongs(one: Clue, other: Clue) -> bool:
@@ -166,7 +172,7 @@ def resolve(clue: Clue, now: datetime, *, future: bool = True) -> Resolved | Non
         if not clue.has_time:
             return _ranged(clue, day)
         return _timed(clue, day, now)
-    except (OverflowError, ValueError):  # OutOfCalendar is a ValueError
+    except (OverflowError, ValueError):  # OutOfCalendarError is a ValueError
         return None
 
 
@@ -175,7 +181,7 @@ def _ranged(clue: Clue, day: Resolved) -> Resolved:
         return day
     last = valid_date(day.value.year, day.value.month, clue.last_day)
     if last is None or last <= day.value.date():
-        raise OutOfCalendar("the range ends before it starts")
+        raise OutOfCalendarError("the range ends before it starts")
     return replace(day, end=shift(on(day.value, last), Grain.DAY, 1))
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from steward.tasks.dates.calendar import Grain, OutOfCalendar, floor, on, shift
+from steward.tasks.dates.calendar import Grain, OutOfCalendarError, floor, on, shift
 from steward.tasks.dates.clue import Clue, Stretch, resolve, stretch
 from steward.tasks.dates.durations import unit
 from steward.tasks.dates.holidays import holiday_at
@@ -11,6 +11,17 @@ from steward.tasks.dates.relative import this_unit
 from steward.tasks.dates.words import WEEKDAYS
 
 _OF = ("of", "in", "from", "for")
+_EDGES = {"end": "end", "beginning": "start", "begining": "start", "start": "start", "middle": "middle"}
+_ABOUT = {"late": "late", "early": "start", "mid": "middle"}
+_CLOSE_OF_BUSINESS = (
+    "close of business",
+    "end of business day",
+    "end of business",
+    "end of the business day",
+    "end of the work day",
+    "end of the working day",
+    "cob",
+)
 _ACRONYMS = {"eod": Grain.DAY, "eow": Grain.WEEK, "eom": Grain.MONTH, "eoq": Grain.QUARTER, "eoy": Grain.YEAR}
 
 
@@ -20,7 +31,12 @@ def inner(r: Reader, i: int) -> tuple[Stretch, int] | None:
     if found is None:
         return None
     clue, end = found
-    if clue.within is not None and resolve(clue, r.now) is not None and not clue.has_time and clue.day is None:
+    if (
+        clue.within is not None
+        and resolve(clue, r.now) is not None
+        and not clue.has_time
+        and clue.day is None
+    ):
         seen = resolve(clue, r.now)
         if seen and seen.value == clue.within.exact:
             return clue.within, end
@@ -29,41 +45,39 @@ def inner(r: Reader, i: int) -> tuple[Stretch, int] | None:
 
 
 def nth_clue(r: Reader, i: int) -> Found:
-    """"first Monday of March", "last day of October 2015", "third last week of 2018", "3rd Tuesday after ..."."""
-    start = r.skip(i, ("the", "on"))
-    start = r.skip(start, ("the",))
-    nth = ordinal(r, start)
-    at = nth[1] if nth else start
-    number = nth[0] if nth else 1
-    if r.word(at) in ("last", "final") or (nth and r.phrase(at, "to last", "to the last")):
-        at = r.phrase(at, "to the last", "to last", "last", "final") or at
-        number = -number
-    elif nth is None:
+    """ "first Monday of March", "last day of October 2015", "third last week of 2018"."""
+    counted = _which(r, r.skip(r.skip(i, ("the", "on")), ("the",)))
+    if counted is None:
         return None
-    at = r.skip(at, ("full",))
+    number, at, ordered = counted
     weekday = WEEKDAYS.get(r.word(at))
     measured = unit(r, at)
-    if weekday is None and (measured is None or measured[1] != 1 or measured[0].rank < Grain.DAY.rank):
+    grain = (
+        Grain.DAY if weekday is not None else measured[0] if measured and measured[1] == 1 else Grain.SECOND
+    )
+    if grain.rank < Grain.DAY.rank:
         return None
     end = at + 1
     if r.word(end) == "after" and weekday is not None and number > 0:
         return _after(r, end + 1, weekday, number)
-    start_inner = end + 1 if r.word(end) in _OF else end
-    if start_inner == end and nth is None:
-        return None  # "last Friday" is not an ordinal
-    whole = inner(r, start_inner)
+    joined = r.word(end) in _OF
+    whole = inner(r, end + joined) if joined or ordered else None  # "last Friday" is not an ordinal
     if whole is None:
         return None
     container, end = whole
-    if weekday is not None:
-        day = _nth_weekday(container, weekday, number)
-    else:
-        assert measured is not None
-        day = _nth_unit(container, measured[0], number)
-    if day is None:
-        return None
-    grain = Grain.DAY if weekday is not None or measured is None else measured[0]
-    return Clue(within=stretch(day, grain)), end
+    day = _nth_unit(container, grain, number) if weekday is None else _nth_weekday(container, weekday, number)
+    return (Clue(within=stretch(day, grain)), end) if day else None
+
+
+def _which(r: Reader, i: int) -> tuple[int, int, bool] | None:
+    """ "third", "last", "second to last": its number, the next position, whether it was an ordinal."""
+    nth = ordinal(r, i)
+    number, at = nth or (1, i)
+    backwards = r.phrase(at, "to the last", "to last") if nth else None
+    backwards = backwards or r.phrase(at, "last", "final")
+    if backwards:
+        return -number, r.skip(backwards, ("full",)), nth is not None
+    return (number, r.skip(at, ("full",)), True) if nth else None
 
 
 def _after(r: Reader, i: int, weekday: int, number: int) -> Found:
@@ -98,7 +112,7 @@ def _nth_unit(whole: Stretch, grain: Grain, number: int) -> datetime | None:
 
 
 def of_month_clue(r: Reader, i: int) -> Found:
-    """"20 of next month", "the 20th of the month", "20th day of this month"."""
+    """ "20 of next month", "the 20th of the month", "20th day of this month"."""
     start = r.skip(i, ("the",))
     numbered = ordinal(r, start)
     value = r.digits(start, most=2)
@@ -109,18 +123,20 @@ def of_month_clue(r: Reader, i: int) -> Found:
     at = r.skip(numbered[1], ("day",))
     if r.word(at) not in ("of", "in"):
         return None
-    whole = inner(r, at + 1) if r.word(at + 1) in ("this", "the", "next", "last", "current", "following", "previous",
-                                                   "each", "every", "coming", "upcoming", "past") else None  # fmt: skip
+    whole = inner(r, at + 1) if r.word(at + 1) in ("this", "the", "next", "last", "current", "following",
+    "previous",
+                                                   "each", "every", "coming", "upcoming",
+                                                   "past") else None  # fmt: skip
     if whole is None or whole[0].room is not Grain.MONTH:
         return None
     return Clue(within=whole[0], day=numbered[0]), whole[1]
 
 
 def days_of_month_clue(r: Reader, i: int) -> Found:
-    """"from 4 to 22 this month", "between the 3rd and the 5th of next month"."""
+    """ "from 4 to 22 this month", "between the 3rd and the 5th of next month"."""
     start = r.skip(r.skip(i, ("from", "between")), ("the",))
     one = ordinal(r, start) or _small(r, start)
-    if one is None or r.word(one[1]) not in ("to", "-", "–", "and", "until", "till", "through", "thru"):
+    if one is None or r.word(one[1]) not in ("to", "-", "\u2013", "and", "until", "till", "through", "thru"):
         return None
     after = r.skip(one[1] + 1, ("the",))
     two = ordinal(r, after) or _small(r, after)
@@ -139,7 +155,7 @@ def _small(r: Reader, i: int) -> tuple[int, int] | None:
 
 
 def half_clue(r: Reader, i: int) -> Found:
-    """"the first half of 2016", "the second half of March"."""
+    """ "the first half of 2016", "the second half of March"."""
     start = r.skip(i, ("the",))
     nth = ordinal(r, start)
     if nth is None or nth[0] not in (1, 2) or r.phrase(nth[1], "half of") is None:
@@ -154,10 +170,13 @@ def half_clue(r: Reader, i: int) -> Found:
 
 
 def week_of_clue(r: Reader, i: int) -> Found:
-    """"the week of October 6th", "the month of March", "the weekend of the 4th"."""
+    """ "the week of October 6th", "the month of March", "the weekend of the 4th"."""
     start = r.skip(i, ("the",))
     word = r.word(start)
-    if word not in ("week", "month", "year", "weekend", "quarter") or r.word(start + 1) not in ("of", "commencing"):
+    if word not in ("week", "month", "year", "weekend", "quarter") or r.word(start + 1) not in (
+        "of",
+        "commencing",
+    ):
         return None
     base = inner(r, start + 2)
     if base is None:
@@ -170,38 +189,41 @@ def week_of_clue(r: Reader, i: int) -> Found:
 
 
 def edge_clue(r: Reader, i: int) -> Found:
-    """"end of the month", "beginning of next year", "mid March", "eod", "the end of the day tomorrow"."""
+    """ "end of the month", "beginning of next year", "mid March", "eod", "the end of the day tomorrow"."""
     start = r.skip(r.skip(i, ("at", "by", "in", "on")), ("the",))
     word = r.word(start)
     if word in _ACRONYMS:
         return _acronym(r, start)
-    end = r.phrase(start, "close of business", "end of business", "cob", "cop", "end of the business day",
-                   "end of business day", "end of the work day", "end of the working day")  # fmt: skip
+    end = r.phrase(start, *_CLOSE_OF_BUSINESS)
     if end:
         return Clue(within=stretch(shift(floor(r.now, Grain.DAY), Grain.HOUR, 17), Grain.HOUR)), end
     if r.phrase(start, "month end", "year end", "quarter end", "week end"):
         return Clue(within=edge(stretch(floor(r.now, Grain(word)), Grain(word)), "end")), start + 2
-    kind = {"end": "end", "beginning": "start", "start": "start", "middle": "middle", "begining": "start",
-            "late": "late", "early": "start", "mid": "middle"}.get(word)  # fmt: skip
-    if kind is None:
-        return None
-    at = start + 1
-    if word in ("late", "early", "mid"):
-        at = r.skip(r.skip(at, ("-",)), ("in",))
-        found = r.nested(r, at)
-        if found is None or found[0].has_time or found[0].day is not None or found[0].weekday is not None:
-            return None
-        whole = inner(r, at)
-        if whole is None or whole[0].room.rank < Grain.WEEK.rank:
-            return None
-    else:
-        if r.word(at) not in ("of", "if", "fo") and not (word == "end" and r.word(at) in ("this", "next")):
-            return None
-        whole = inner(r, at + 1 if r.word(at) in ("of", "if", "fo") else at)
+    if word in _ABOUT:
+        whole = _vague_part(r, start + 1)
+        return (Clue(within=edge(whole[0], _ABOUT[word])), whole[1]) if whole else None
+    whole = _part(r, start + 1, last=word == "end") if word in _EDGES else None
     if whole is None:
         return None
     whole = _same_room(r, *whole)
-    return Clue(within=edge(whole[0], kind)), whole[1]
+    return Clue(within=edge(whole[0], _EDGES[word])), whole[1]
+
+
+def _part(r: Reader, i: int, *, last: bool) -> tuple[Stretch, int] | None:
+    """The stretch in "end of next month" and "end next week"."""
+    if r.word(i) in ("of", "if", "fo"):
+        return inner(r, i + 1)
+    return inner(r, i) if last and r.word(i) in ("this", "next") else None
+
+
+def _vague_part(r: Reader, i: int) -> tuple[Stretch, int] | None:
+    """The stretch in "mid-March" and "early next year"; a day has no such parts."""
+    at = r.skip(r.skip(i, ("-",)), ("in",))
+    found = r.nested(r, at)
+    if found is None or found[0].has_time or found[0].day is not None or found[0].weekday is not None:
+        return None
+    whole = inner(r, at)
+    return whole if whole and whole[0].room.rank >= Grain.WEEK.rank else None
 
 
 def _acronym(r: Reader, i: int) -> Found:
@@ -221,7 +243,7 @@ def _same_room(r: Reader, whole: Stretch, end: int) -> tuple[Stretch, int]:
 def edge(whole: Stretch, kind: str) -> Stretch:
     """The day at the start, middle or end of a stretch; a day ends at its last second, a week on Friday."""
     if whole.room.rank < Grain.DAY.rank:
-        raise OutOfCalendar("an hour has no such day")
+        raise OutOfCalendarError("an hour has no such day")
     first, limit = on(whole.exact, whole.first), on(whole.exact, whole.limit)
     if whole.room is Grain.DAY:
         hour = {"start": 8, "middle": 12}.get(kind)
@@ -239,7 +261,7 @@ def edge(whole: Stretch, kind: str) -> Stretch:
 
 
 def closest_clue(r: Reader, i: int) -> Found:
-    """"the closest Monday to October 5th", "the second closest Christmas to today"."""
+    """ "the closest Monday to October 5th", "the second closest Christmas to today"."""
     start = r.skip(i, ("the",))
     nth = ordinal(r, start)
     at, number = (nth[1], nth[0]) if nth else (start, 1)
@@ -257,7 +279,10 @@ def closest_clue(r: Reader, i: int) -> Found:
     day = base[0].exact.date()
     if weekday is not None:
         near = [floor(base[0].exact, Grain.DAY)]
-        near = [shift(near[0], Grain.DAY, (weekday - day.weekday()) % 7 + 7 * k) for k in range(-number - 1, number + 1)]
+        near = [
+            shift(near[0], Grain.DAY, (weekday - day.weekday()) % 7 + 7 * k)
+            for k in range(-number - 1, number + 1)
+        ]
     else:
         assert named is not None
         years = range(max(1, day.year - number - 1), min(9999, day.year + number + 1) + 1)
@@ -268,7 +293,7 @@ def closest_clue(r: Reader, i: int) -> Found:
 
 
 def rest_clue(r: Reader, i: int) -> Found:
-    """"the rest of the week": from today to its end."""
+    """ "the rest of the week": from today to its end."""
     start = r.phrase(i, "the rest of", "rest of", "the remainder of", "remainder of")
     if start is None:
         return None
@@ -280,7 +305,7 @@ def rest_clue(r: Reader, i: int) -> Found:
 
 
 def decade_clue(r: Reader, i: int) -> Found:
-    """"the 90s", "the 1970s"."""
+    """ "the 90s", "the 1970s"."""
     start = r.skip(i, ("the",))
     value = r.digits(start)
     if value is None or r.word(start + 1) != "s" or value % 10 or not r.glued(start + 1):

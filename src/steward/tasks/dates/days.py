@@ -7,11 +7,13 @@ from steward.tasks.dates.clue import Clue, stretch
 from steward.tasks.dates.reader import Found, Reader, full_year, ordinal, year_number
 from steward.tasks.dates.words import DOUBTFUL_NAMES, FOLLOWERS, MONTHS, PREPOSITIONS, WEEKDAYS
 
-_DASHES = frozenset({"-", "–", "—", "to", "through", "thru", "until", "till"})
+_DASHES = frozenset({"-", "\u2013", "\u2014", "to", "through", "thru", "until", "till"})
 _SUBJECTS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that", "which", "this"})
 _FRACTION_NOUNS = frozenset({
-    "cup", "cups", "pound", "pounds", "lb", "lbs", "tsp", "tbsp", "teaspoon", "teaspoons", "tablespoon", "inch",
-    "inches", "mile", "miles", "of", "off", "price", "gallon", "gallons", "dozen", "hour", "hours", "hr", "h", "oz",
+    "cup", "cups", "pound", "pounds", "lb", "lbs", "tsp", "tbsp", "teaspoon", "teaspoons", "tablespoon",
+    "inch",
+    "inches", "mile", "miles", "of", "off", "price", "gallon", "gallons", "dozen", "hour", "hours", "hr",
+    "h", "oz",
     "mg", "full", "way", "kg", "g", "ml", "l", "liter", "litre", "empty", "done", "complete", "stars", "size",
     "support", "minutes", "day", "days", "year", "month", "week",
 })  # fmt: skip
@@ -23,9 +25,7 @@ def weekday_clue(r: Reader, i: int) -> Found:
     if weekday is None:
         return None
     end = i + 1
-    if r.word(end) == "." and r.glued(end) and len(word) <= 5:
-        end += 1
-    elif r.word(end) == "s" and r.glued(end):
+    if (r.word(end) == "." and r.glued(end) and len(word) <= 5) or (r.word(end) == "s" and r.glued(end)):
         end += 1
     doubtful = word in DOUBTFUL_NAMES and r.word(end - 1) != "."
     return Clue(weekday=weekday, weak="name" if doubtful else None), end
@@ -40,7 +40,7 @@ def month_name(r: Reader, i: int) -> tuple[int, int] | None:
 
 
 def month_clue(r: Reader, i: int) -> Found:
-    """"March", "March 3", "March the 3rd, 2015", "July 13-15", "October 2014", "Feb13", "mar/3/2015"."""
+    """ "March", "March 3", "March the 3rd, 2015", "July 13-15", "October 2014", "Feb13", "mar/3/2015"."""
     found = month_name(r, i)
     if found is None:
         return None
@@ -66,7 +66,7 @@ def _month_year(r: Reader, i: int) -> tuple[int, int] | None:
     year = year_number(r, start)
     if year:
         return year
-    if r.word(start) in ("'", "’"):
+    if r.word(start) in ("'", "\u2019"):
         return year_number(r, start, short=True)
     return None
 
@@ -113,7 +113,7 @@ def _year_after(r: Reader, i: int) -> tuple[int, int] | None:
     if year:
         return year
     value = r.digits(start, most=2)
-    if r.word(start) in ("'", "’"):
+    if r.word(start) in ("'", "\u2019"):
         return year_number(r, start, short=True)
     if value is not None and len(r.word(start)) == 2 and not _is_clock(r, start) and not _counts(r, start):
         return full_year(value), start + 1
@@ -127,7 +127,7 @@ def _counts(r: Reader, i: int) -> bool:
 
 
 def day_month_clue(r: Reader, i: int) -> Found:
-    """"3 March", "the 3rd of March 2015", "31/Oct/1974", "13-15 July", "20th day of ..."."""
+    """ "3 March", "the 3rd of March 2015", "31/Oct/1974", "13-15 July", "20th day of ..."."""
     start = r.skip(i, ("the",))
     numbered = ordinal(r, start)
     spelled_out = numbered is not None
@@ -172,12 +172,25 @@ def _month_behind(r: Reader, i: int) -> tuple[int, int] | None:
 
 
 def _verbs(r: Reader, i: int) -> bool:
-    """"the 3rd may come": the month is a verb there."""
-    return r.word(i) in ("be", "come", "have", "not", "also", "need", "take", "get", "well", "work", "to", "want")
+    """ "the 3rd may come": the month is a verb there."""
+    return r.word(i) in (
+        "be",
+        "come",
+        "have",
+        "not",
+        "also",
+        "need",
+        "take",
+        "get",
+        "well",
+        "work",
+        "to",
+        "want",
+    )
 
 
 def _ordinal_day(r: Reader, i: int, start: int, number: int, end: int) -> Found:
-    """"the 15th": a day of a month that the rest of the phrase or now gives."""
+    """ "the 15th": a day of a month that the rest of the phrase or now gives."""
     last = _range_end(r, end)
     shown = r.word(start).isdecimal()
     named = start > i
@@ -185,7 +198,9 @@ def _ordinal_day(r: Reader, i: int, start: int, number: int, end: int) -> Found:
         return Clue(day=number, last_day=last[0]), last[1]
     counted = r.word(end) and r.word(end).isalpha() and r.word(end) not in FOLLOWERS | PREPOSITIONS
     sure = shown and not counted and (named or r.word(i - 1) in PREPOSITIONS)
-    sure = sure or (named and not counted and r.word(i - 1) in ("on", "by", "until", "before", "due", "since"))
+    sure = sure or (
+        named and not counted and r.word(i - 1) in ("on", "by", "until", "before", "due", "since")
+    )
     return Clue(day=number, weak=None if sure else "ordinal"), end
 
 
@@ -202,7 +217,11 @@ def numeric_clue(r: Reader, i: int) -> Found:
     second = r.digits(i + 2, most=4)
     if second is None or (spaced and (sign == "." or r.glued(i + 1) or r.glued(i + 2))):
         return None
-    if r.word(i + 3) == sign and r.digits(i + 4) is not None and (spaced or (r.glued(i + 3) and r.glued(i + 4))):
+    if (
+        r.word(i + 3) == sign
+        and r.digits(i + 4) is not None
+        and (spaced or (r.glued(i + 3) and r.glued(i + 4)))
+    ):
         return _three(r, i)
     return _two(r, i, first, second, sign=sign)
 
@@ -215,7 +234,13 @@ def _three(r: Reader, i: int) -> Found:
     elif sizes[2] in (2, 4) and sizes[0] <= 2 and sizes[1] <= 2:
         year = full_year(c) if sizes[2] == 2 else c
         day = valid_date(year, a, b) or valid_date(year, b, a)
-        if r.word(i + 1) == "." and sizes[2] == 2 and sizes[0] == 1 and r.word(i - 1) not in PREPOSITIONS and i:
+        if (
+            r.word(i + 1) == "."
+            and sizes[2] == 2
+            and sizes[0] == 1
+            and r.word(i - 1) not in PREPOSITIONS
+            and i
+        ):
             return None  # 1.2.10 is rather a version
     else:
         day = None
@@ -243,7 +268,9 @@ def _two(r: Reader, i: int, first: int, second: int, *, sign: str) -> Found:
     if sign == "/":
         weak = None if closed or prepared else "numeric"
     else:
-        weak = None if (prepared and closed) or (sign == "-" and (whole or (weekday and closed))) else "numeric"
+        weak = (
+            None if (prepared and closed) or (sign == "-" and (whole or (weekday and closed))) else "numeric"
+        )
     return Clue(month=month, day=day, weak=weak), end
 
 
@@ -262,7 +289,7 @@ def _packed(r: Reader, i: int) -> Found:
 
 
 def year_clue(r: Reader, i: int) -> Found:
-    """"in 2014", "2014 AD", "in 14 a.d."; a bare year needs its preposition."""
+    """ "in 2014", "2014 AD", "in 14 a.d."; a bare year needs its preposition."""
     value = r.digits(i)
     era = _era(r, i + 1) if value else None
     if value and era:
@@ -281,14 +308,16 @@ def _era(r: Reader, i: int) -> int | None:
 
 
 def quarter_clue(r: Reader, i: int) -> Found:
-    """"Q4 2018", "18q4", "2018Q4", "third quarter", "the 4th qtr of 2018"."""
+    """ "Q4 2018", "18q4", "2018Q4", "third quarter", "the 4th qtr of 2018"."""
     year: tuple[int, int] | None = None
     start = r.skip(i, ("the",))
     number: int | None = None
     end = start
     if r.word(start) == "q" and r.glued(start + 1):
         number, end = r.digits(start + 1, most=1), start + 2
-    elif r.digits(start) is not None and r.word(start + 1) == "q" and r.glued(start + 1) and r.glued(start + 2):
+    elif (
+        r.digits(start) is not None and r.word(start + 1) == "q" and r.glued(start + 1) and r.glued(start + 2)
+    ):
         year = (full_year(r.digits(start) or 0), 0)
         number, end = r.digits(start + 2, most=1), start + 3
     else:

@@ -9,7 +9,18 @@ from steward.tasks.dates.reader import Found, Reader, amount
 from steward.tasks.dates.words import MULTIPLE_UNITS, SHORT_UNITS, SPOKEN_UNITS, WEEKDAYS
 
 Length = tuple[tuple[Fraction, Grain], ...]
-_AROUND = ("about", "around", "approximately", "just", "like", "roughly", "exactly", "another", "approx", "only")
+_AROUND = (
+    "about",
+    "around",
+    "approximately",
+    "just",
+    "like",
+    "roughly",
+    "exactly",
+    "another",
+    "approx",
+    "only",
+)
 # How precise an offset of a unit is, and the unit in which other clues are looked for.
 _PRECISION = {
     Grain.SECOND: (Grain.SECOND, Grain.SECOND),
@@ -48,7 +59,7 @@ def _unit_behind(r: Reader, i: int, *, number: bool) -> tuple[Grain, int, int] |
 
 
 def length(r: Reader, i: int) -> tuple[Length, int] | None:
-    """"3 days", "an hour and 20 minutes", "2h30", "half an hour", "a couple of weeks"."""
+    """ "3 days", "an hour and 20 minutes", "2h30", "half an hour", "a couple of weeks"."""
     parts: list[tuple[Fraction, Grain]] = []
     end = i
     while len(parts) < 4:
@@ -59,7 +70,13 @@ def length(r: Reader, i: int) -> tuple[Length, int] | None:
         measured = _unit_behind(r, found[1], number=r.digits(found[1] - 1, most=5) is not None)
         if measured is None:
             minutes = r.digits(start, most=2)
-            if parts and parts[-1][1] is Grain.HOUR and r.glued(start) and minutes is not None and minutes < 60:
+            if (
+                parts
+                and parts[-1][1] is Grain.HOUR
+                and r.glued(start)
+                and minutes is not None
+                and minutes < 60
+            ):
                 parts.append((Fraction(minutes), Grain.MINUTE))
                 end = start + 1
             break
@@ -91,7 +108,7 @@ def offset_stretch(now: datetime, by: Length, way: int) -> Stretch:
 
 
 def in_clue(r: Reader, i: int) -> Found:
-    """"in 3 days", "within 2 weeks", "in 15", "in 2.5 hours", "in the next hour"."""
+    """ "in 3 days", "within 2 weeks", "in 15", "in 2.5 hours", "in the next hour"."""
     if r.word(i) not in ("in", "within", "after"):
         return None
     start = r.skip_all(i + 1, _AROUND)
@@ -112,9 +129,11 @@ def in_clue(r: Reader, i: int) -> Found:
 
 
 def offset_clue(r: Reader, i: int) -> Found:
-    """"3 days ago", "2 minutes from now", "a week hence", "2 weeks from Monday", "the day after Easter"."""
+    """ "3 days ago", "2 minutes from now", "a week hence", "2 weeks from Monday", "the day after Easter"."""
     start = r.skip_all(i, _AROUND)
-    start = r.skip(start, ("exactly", "the")) if r.word(start + 1) in ("day", "week", "month", "year") else start
+    start = (
+        r.skip(start, ("exactly", "the")) if r.word(start + 1) in ("day", "week", "month", "year") else start
+    )
     by_unit = unit(r, start)
     found = length(r, start) or (((((Fraction(by_unit[1])), by_unit[0]),), by_unit[2]) if by_unit else None)
     if found is None:
@@ -135,7 +154,9 @@ def offset_clue(r: Reader, i: int) -> Found:
 
 def _from_other(r: Reader, i: int, by: Length) -> Found:
     """The same, counted from another date."""
-    way = {"from": 1, "after": 1, "following": 1, "past": 1, "before": -1, "prior": -1, "on": 1}.get(r.word(i))
+    way = {"from": 1, "after": 1, "following": 1, "past": 1, "before": -1, "prior": -1, "on": 1}.get(
+        r.word(i)
+    )
     if way is None or (r.word(i) == "on" and by[-1][1] is not Grain.WEEK):
         return None
     if by[-1][1] is Grain.QUARTER and r.word(i) == "past":
@@ -156,7 +177,7 @@ def _from_other(r: Reader, i: int, by: Length) -> Found:
 
 
 def weekdays_away_clue(r: Reader, i: int) -> Found:
-    """"3 Fridays from now", "2 Thursdays ago"."""
+    """ "3 Fridays from now", "2 Thursdays ago"."""
     found = amount(r, i)
     if found is None or found[0].denominator != 1:
         return None

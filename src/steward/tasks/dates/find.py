@@ -15,15 +15,19 @@ from steward.tasks.dates.reader import Reader
 from steward.tasks.dates.tokens import Token, tokenize
 from steward.tasks.dates.words import FOLLOWERS, PREPOSITIONS
 
-_RANGE = frozenset({"-", "–", "—", "to", "until", "till", "through", "thru"})
+_RANGE = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "through", "thru"})
 _LONGEST = 20_000  # characters read; a task's words are far fewer, a pasted book is not a date
+_NAME_LEADS = PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"}
+_YEAR_LEADS = frozenset(
+    "in since until till by during before after of year from for through".split()  # noqa: SIM905 one line reads well
+)
 _MONEY = frozenset("$€£#¥&*=")
 
 
 _FIX = "Write it like 2027-03-01, tomorrow, next friday at 5pm or in 3 days."
 
 
-class DateNotUnderstood(InputError):
+class DateNotUnderstoodError(InputError):
     """The text is not a date."""
 
     default_code = "INVALID_DATE"
@@ -62,11 +66,11 @@ def parse_due(text: str, now: datetime, *, prefer_future: bool = True) -> DateMe
     """The one date that the text is. Words around it are not understood, so they are refused."""
     found = find_dates(text, now, prefer_future=prefer_future)
     if len(found) != 1:
-        raise DateNotUnderstood("Could not parse date", fix=_FIX)
+        raise DateNotUnderstoodError("Could not parse date", fix=_FIX)
     start, end = found[0].span
     outside = [t.text for t in tokenize(text[:start] + " " + text[end:])]
     if any(word not in PREPOSITIONS | {"the", ",", ".", "!", "please", "date"} for word in outside):
-        raise DateNotUnderstood("Could not parse date", fix=_FIX)
+        raise DateNotUnderstoodError("Could not parse date", fix=_FIX)
     return found[0]
 
 
@@ -93,26 +97,29 @@ def _bounded(tokens: tuple[Token, ...], first: int, after: int) -> bool:
 
 def _likely(r: Reader, clue: Clue, first: int, after: int) -> bool:
     """Whether a weak clue stands where a date is expected."""
-    if clue.weak is None:
-        return True
-    whole = first == 0 and r.at_end(r.skip(after, (".", "!", "?")))
-    before, behind = r.word(first - 1), r.word(after)
-    if clue.weak == "name":
-        if before in PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"} or whole:
-            return not (before in ("in", "at") and behind in ("a", "the"))
-        return before in ("of", "for", "from", "to") and (not behind or behind in FOLLOWERS)
-    if clue.weak == "year":
-        return before in ("in", "since", "until", "till", "by", "during", "before", "after", "of", "year", "from", "for",
-                          "through")  # fmt: skip
-    if clue.weak == "ordinal":
-        return whole and r.word(first) not in ("second", "first", "third") and not r.word(after - 1).isalpha() or (
-            whole and r.word(first) == "the" and r.word(first + 1).isdecimal()
-        )
-    if clue.weak == "now":
-        return whole or (r.at_end(r.skip(after, (".", "!", "?"))) and first > 0)
-    if clue.weak == "at":
-        return r.at_end(r.skip(after, (".", "!", "?")))
-    return False
+    ends = r.at_end(r.skip(after, (".", "!", "?")))
+    whole = first == 0 and ends
+    match clue.weak:
+        case None:
+            return True
+        case "name":
+            return whole or _named_date(r.word(first - 1), r.word(after))
+        case "year":
+            return r.word(first - 1) in _YEAR_LEADS
+        case "ordinal":
+            shown = r.word(first + 1) if r.word(first) == "the" else r.word(first)
+            return whole and shown.isdecimal()
+        case "now" | "at":
+            return ends
+        case _:
+            return False
+
+
+def _named_date(before: str, behind: str) -> bool:
+    """ "in May" and "on Sat" are dates; "for May to decide" and "at a March in town" are not."""
+    if before in _NAME_LEADS:
+        return not (before in ("in", "at") and behind in ("a", "the"))
+    return before in ("of", "for", "from", "to") and (not behind or behind in FOLLOWERS)
 
 
 def _to(r: Reader, hit: _Hit) -> _Hit:
@@ -127,7 +134,9 @@ def _to(r: Reader, hit: _Hit) -> _Hit:
     end = resolve(other[0], hit.seen.value, future=True)
     if end is None or end.value <= hit.seen.value or other[0].has_time != hit.clue.has_time:
         return hit
-    return _Hit(hit.clue, Resolved(hit.seen.value, hit.seen.grain, end.value, hit.seen.holiday), hit.first, other[1])
+    return _Hit(
+        hit.clue, Resolved(hit.seen.value, hit.seen.grain, end.value, hit.seen.holiday), hit.first, other[1]
+    )
 
 
 def _mention(tokens: tuple[Token, ...], hit: _Hit) -> DateMention:

@@ -1,13 +1,14 @@
 """The grammar: which rules there are, and how clues that stand together become one date."""
 
 from steward.tasks.dates import compound, days, durations, relative
-from steward.tasks.dates.calendar import OutOfCalendar
+from steward.tasks.dates.calendar import OutOfCalendarError
 from steward.tasks.dates.clock import clock_clue, part_clue
 from steward.tasks.dates.clue import Clue, merge
 from steward.tasks.dates.holidays import holiday_at
 from steward.tasks.dates.reader import Found, Reader
 
-_JOINTS = frozenset({"at", "on", "of", "in", "the", "for", "@", ",", "from", "around", "about", "approximately", "by",
+_JOINTS = frozenset({"at", "on", "of", "in", "the", "for", "@", ",", "from", "around", "about",
+    "approximately", "by",
                      "t", "-", "during", "and", "starting", "beginning", "to"})  # fmt: skip
 _MOST_JOINTS = 2
 
@@ -54,7 +55,7 @@ def piece(r: Reader, i: int) -> list[tuple[Clue, int]]:
     for rule in _RULES:
         try:
             one = rule(r, i)
-        except OutOfCalendar:
+        except OutOfCalendarError:
             continue
         if one is not None:
             found.append(one)
@@ -97,33 +98,32 @@ def _next_piece(r: Reader, clue: Clue, end: int) -> Found:
 
 
 def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue | None:
-    if extra.weak == "now" or clue.weak == "now":
-        return None
     joint = r.word(at - 1) if joints else ""
     if joint in ("and", "to", "-") and not (joint == "-" and extra.has_time and not extra.has_date):
         return None
-    if extra.weak == "hour" and not _bare_hour_fits(clue, joint):
-        return None
-    if extra.weak in ("year", "numeric") and not (extra.weak == "year" and _takes_year(clue)):
-        return None
-    if clue.weak in ("hour",) and not (extra.part or extra.within):
-        return None
-    if extra.weak == "ordinal" and not (clue.weekday is not None or clue.month is not None):
+    if clue.weak == "now" or (clue.weak == "hour" and not (extra.part or extra.within)):
         return None
     if (extra.clock and _only_month(clue)) or (clue.clock and _only_month(extra)):
         return None  # an hour needs a day
-    return merge(clue, extra)
+    return merge(clue, extra) if _weak_fits(clue, extra, joint) else None
+
+
+def _weak_fits(clue: Clue, extra: Clue, joint: str) -> bool:
+    """Whether a clue that is no date by itself completes the one before it."""
+    match extra.weak:
+        case "hour":
+            return clue.part is not None and joint in ("", ",", "at", "@")  # "tomorrow morning, 9"
+        case "year":
+            open_year = clue.year is None and clue.within is None
+            return open_year and (clue.month is not None or clue.holiday is not None)
+        case "ordinal":
+            return clue.weekday is not None or clue.month is not None
+        case "now" | "numeric":
+            return False
+        case _:
+            return True
 
 
 def _only_month(clue: Clue) -> bool:
     open_month = clue.month is not None or clue.year is not None
     return open_month and clue.day is None and clue.weekday is None and clue.holiday is None
-
-
-def _bare_hour_fits(clue: Clue, joint: str) -> bool:
-    """A number alone is an hour only behind a part of the day: "tomorrow morning, 9"."""
-    return clue.part is not None and joint in ("", ",", "at", "@")
-
-
-def _takes_year(clue: Clue) -> bool:
-    return clue.year is None and clue.within is None and (clue.month is not None or clue.holiday is not None)

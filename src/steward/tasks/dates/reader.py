@@ -114,7 +114,7 @@ def amount(r: Reader, i: int) -> tuple[Fraction, int] | None:
 
 
 def _parts_of(r: Reader, i: int) -> tuple[Fraction, int] | None:
-    """"half an hour", "a quarter of an hour", "three-quarters of an hour", "half hour"."""
+    """ "half an hour", "a quarter of an hour", "three-quarters of an hour", "half hour"."""
     start = r.skip(i, ("a",))
     count = 1
     if r.word(start) == "three" and r.word(r.skip(start + 1, ("-",))) in ("quarters", "quarter"):
@@ -149,7 +149,7 @@ def _digits_amount(r: Reader, i: int) -> tuple[Fraction, int] | None:
 
 
 def _and_half(r: Reader, value: Fraction, i: int) -> tuple[Fraction, int]:
-    """"2 and a half hours" and "2 and an half hours"."""
+    """ "2 and a half hours" and "2 and an half hours"."""
     end = r.phrase(i, "and a half", "and an half", "and half", "1 / 2")
     if end is not None:
         return value + Fraction(1, 2), end
@@ -159,11 +159,11 @@ def _and_half(r: Reader, value: Fraction, i: int) -> tuple[Fraction, int]:
 
 def year_number(r: Reader, i: int, *, short: bool = False) -> Number:
     """A year of four digits or in words; with `short` also '15 and 15."""
-    i = r.skip(i, ("'", "’")) if short else i
+    i = r.skip(i, ("'", "\u2019")) if short else i
     value = r.digits(i)
     if value is not None:
         size = len(r.word(i))
-        if size == 4 and 1000 <= value and r.word(i + 1) not in (":",):
+        if size == 4 and value >= 1000 and r.word(i + 1) != ":":
             return value, i + 1
         if short and size == 2:
             return full_year(value), i + 1
@@ -177,7 +177,7 @@ def full_year(value: int) -> int:
 
 
 def _spoken_year(r: Reader, i: int) -> Number:
-    """"two thousand eighteen", "twenty ten", "nineteen ninety"."""
+    """ "two thousand eighteen", "twenty ten", "nineteen ninety"."""
     if r.word(i) == "two" and r.word(i + 1) == "thousand":
         rest = spelled(r, r.skip(i + 2, ("and",)))
         return (2000 + rest[0], rest[1]) if rest and rest[0] < 100 else (2000, i + 2)

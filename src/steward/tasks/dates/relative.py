@@ -14,30 +14,55 @@ from steward.tasks.dates.words import LAST, NEXT, PARTS, SEASONS, THIS, TODAY, W
 
 _VAGUE = frozenset({"later", "earlier", "sometime", "anytime", "early", "late"})
 
+_FAR_DAYS = (
+    (
+        (
+            "the day after tomorrow",
+            "day after tomorrow",
+            "overmorrow",
+            "day after tmrw",
+            "day after tommorow",
+        ),
+        2,
+    ),
+    (("the day before yesterday", "day before yesterday", "ereyesterday"), -2),
+)
+_SHORTHAND: dict[str, int | None] = {
+    "day": 0,
+    "moro": 1,
+    "morrow": 1,
+    "nite": None,
+    "night": None,
+}  # "2day", "2nite"
+_NOW = (
+    "right now",
+    "just now",
+    "at the moment",
+    "at this moment",
+    "at this time",
+    "atm",
+    "immediately",
+    "right away",
+    "asap",
+    "as soon as possible",
+    "this instant",
+    "straight away",
+)
+
 
 def today_clue(r: Reader, i: int) -> Found:
     """today, tomorrow, yesterday, the day after tomorrow, tonight, now."""
     start = r.skip(i, _VAGUE) if r.word(i + 1) in ("today", "tonight", "tomorrow", "this", "next") else i
-    end = r.phrase(start, "the day after tomorrow", "day after tomorrow", "overmorrow", "day after tmrw",
-                   "the day after tommorow", "day after tommorow", "the day after tmrw")  # fmt: skip
-    if end:
-        return _day(r, 2, end)
-    end = r.phrase(start, "the day before yesterday", "day before yesterday", "ereyesterday")
-    if end:
-        return _day(r, -2, end)
+    for words, offset in _FAR_DAYS:
+        end = r.phrase(start, *words)
+        if end:
+            return _day(r, offset, end)
     if r.word(start) in TODAY:
         return _day(r, TODAY[r.word(start)], start + 1)
-    if r.word(start) in ("2", "to") and r.word(start + 1) in ("day", "moro", "morrow", "nite", "night"):
-        if r.word(start) == "2" and not r.glued(start + 1):
-            return None
-        word = "tonight" if r.word(start + 1) in ("nite", "night") else "today"
-        if word == "tonight":
-            return _tonight(r, start + 2)
-        return _day(r, 0 if r.word(start + 1) == "day" else 1, start + 2) if r.word(start + 1) != "day" or r.word(
-            start) == "2" else None  # fmt: skip
-    if r.word(start) in ("tonight", "tonite", "tonights"):
-        return _tonight(r, start + 1)
-    return _now(r, start)
+    if r.word(start) == "2" and r.glued(start + 1) and r.word(start + 1) in _SHORTHAND:
+        offset = _SHORTHAND[r.word(start + 1)]
+        return _tonight(r, start + 2) if offset is None else _day(r, offset, start + 2)
+    return _tonight(r, start + 1) if r.word(start) in ("tonight", "tonite", "tonights") else _now(r, start)
 
 
 def _day(r: Reader, offset: int, end: int) -> Found:
@@ -51,14 +76,12 @@ def _tonight(r: Reader, end: int) -> Found:
 
 
 def _now(r: Reader, i: int) -> Found:
-    end = r.phrase(i, "right now", "just now", "at the moment", "at this moment", "atm", "immediately", "right away",
-                   "asap", "as soon as possible", "this instant", "straight away")  # fmt: skip
+    end = r.phrase(i, *_NOW)
     if end:
         return Clue(within=stretch(r.now, Grain.SECOND)), end
     if r.word(i) == "now" and r.word(i + 1) not in ("that", "then"):
         return Clue(within=stretch(r.now, Grain.SECOND), weak="now"), i + 1
-    end = r.phrase(i, "at this time")
-    return (Clue(within=stretch(r.now, Grain.SECOND)), end) if end else None
+    return None
 
 
 def turn(word: str) -> int | None:
@@ -67,8 +90,12 @@ def turn(word: str) -> int | None:
 
 
 def turned_clue(r: Reader, i: int) -> Found:
-    """"next week", "this Friday", "last March", "the coming weekend", "this morning", "next Thanksgiving"."""
-    start = r.skip(i, ("the", "in", "during")) if r.word(i + 1) != "the" else r.skip(r.skip(i, ("in", "during")), ("the",))
+    """ "next week", "this Friday", "last March", "the coming weekend", "this morning"."""
+    start = (
+        r.skip(i, ("the", "in", "during"))
+        if r.word(i + 1) != "the"
+        else r.skip(r.skip(i, ("in", "during")), ("the",))
+    )
     start = r.skip(start, _VAGUE)
     way = turn(r.word(start))
     if way is None:
@@ -150,14 +177,14 @@ def _turned_holiday(r: Reader, i: int, way: int) -> Found:
 
 
 def season_clue(r: Reader, i: int) -> Found:
-    """"summer 2014", "in the summer"; a bare season needs its preposition."""
+    """ "summer 2014", "in the summer"; a bare season needs its preposition."""
     start = r.phrase(i, "in the", "during the", "by the", "in", "during", "by") or i
     if r.word(start) not in SEASONS:
         return None
     year = r.digits(r.skip(start + 1, ("of",)))
     if year and year >= 1000:
         return _season(r, start, year), r.skip(start + 1, ("of",)) + 1
-    if start == i or r.word(start) in ("fall", "spring") and start - i < 2:
+    if start == i or (r.word(start) in ("fall", "spring") and start - i < 2):
         return None
     return _next_season(r, start, 0), start + 1
 
@@ -220,7 +247,7 @@ def weekend_clue(r: Reader, i: int) -> Found:
 
 
 def _several(r: Reader, i: int, way: int, *, soon: bool) -> Found:
-    """"next 3 days", "last two weeks", "upcoming two months"."""
+    """ "next 3 days", "last two weeks", "upcoming two months"."""
     found = amount(r, i)
     if found is None or found[0].denominator != 1 or way == 0:
         return None
@@ -241,7 +268,7 @@ def _several(r: Reader, i: int, way: int, *, soon: bool) -> Found:
 
 
 def counted_upcoming_clue(r: Reader, i: int) -> Found:
-    """"two upcoming weeks"."""
+    """ "two upcoming weeks"."""
     found = amount(r, i)
     if found is None or r.word(found[1]) not in ("upcoming", "coming", "next") or found[0].denominator != 1:
         return None
@@ -254,7 +281,7 @@ def counted_upcoming_clue(r: Reader, i: int) -> Found:
 
 
 def after_next_clue(r: Reader, i: int) -> Found:
-    """"Friday after next", "the week after next", "March after next", "the month before last"."""
+    """ "Friday after next", "the week after next", "March after next", "the month before last"."""
     start = r.skip(i, ("the",))
     weekday = WEEKDAYS.get(r.word(start))
     month = month_name(r, start)
@@ -268,10 +295,13 @@ def after_next_clue(r: Reader, i: int) -> Found:
     end = ahead or back or end
     if weekday is not None:
         first = resolve(Clue(weekday=weekday), r.now, future=way > 0)
-        return (Clue(within=stretch(shift(first.value, Grain.DAY, 7 * way), Grain.DAY)), end) if first else None
+        return (
+            (Clue(within=stretch(shift(first.value, Grain.DAY, 7 * way), Grain.DAY)), end) if first else None
+        )
     if month is not None:
         first = _turned_month(r, start, way)
-        assert first is not None and first[0].within is not None
+        assert first is not None
+        assert first[0].within is not None
         return Clue(within=stretch(shift(first[0].within.exact, Grain.YEAR, way), Grain.MONTH)), end
     if r.word(start) == "weekend":
         return Clue(within=weekend(r.now, 2 * way)), end
@@ -281,7 +311,7 @@ def after_next_clue(r: Reader, i: int) -> Found:
 
 
 def this_unit(r: Reader, i: int) -> Found:
-    """"the month" inside "the end of the month" or "the 3rd of the month": the current one."""
+    """ "the month" inside "the end of the month" or "the 3rd of the month": the current one."""
     start = r.skip(i, ("the",))
     measured = unit(r, start)
     if measured is None or measured[1] != 1 or measured[0].rank < Grain.DAY.rank:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|_")
+_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\w\s]|_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     last_end = -1
     for found in _TOKEN.finditer(text):
         raw = found.group()
-        plain = raw.lower().replace("'", "").replace("’", "") or raw
+        plain = raw.lower().replace("'", "").replace("\u2019", "") or raw
         tokens.append(Token(plain, found.start(), found.end(), found.start() == last_end, raw))
         last_end = found.end()
     return tuple(tokens)

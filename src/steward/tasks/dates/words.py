@@ -20,7 +20,8 @@ WEEKDAYS = _table({
     "saturday sat saturdays saterday satuday saturaday": 5, "sunday sun sundays suday": 6,
 })  # fmt: skip
 # Names that are also everyday words: alone they are dates only where a preposition says so.
-DOUBTFUL_NAMES = frozenset({"may", "march", "mar", "sat", "sun", "wed", "mon", "dec", "jan", "apr", "jun", "april", "june",
+DOUBTFUL_NAMES = frozenset({"may", "march", "mar", "sat", "sun", "wed", "mon", "dec", "jan", "apr", "jun",
+    "april", "june",
                             "august", "jul", "nov", "sep", "oct", "feb", "aug"})  # fmt: skip
 SPOKEN_UNITS: dict[str, Grain] = {
     word: grain
@@ -38,18 +39,27 @@ MULTIPLE_UNITS = {
     "decades": (Grain.YEAR, 10), "century": (Grain.YEAR, 100), "centuries": (Grain.YEAR, 100),
 }  # fmt: skip
 # Letters that stand for a unit only right after a number: "in 2h", "in 15m", "3d ago".
-SHORT_UNITS = {"h": Grain.HOUR, "m": Grain.MINUTE, "s": Grain.SECOND, "d": Grain.DAY, "w": Grain.WEEK,
-               "'": Grain.MINUTE, '"': Grain.SECOND, "′": Grain.MINUTE, "″": Grain.SECOND, "’": Grain.MINUTE,
-               "y": Grain.YEAR}  # fmt: skip
+SHORT_UNITS = {
+    "h": Grain.HOUR, "m": Grain.MINUTE, "s": Grain.SECOND, "d": Grain.DAY, "w": Grain.WEEK, "y": Grain.YEAR,
+    "'": Grain.MINUTE, '"': Grain.SECOND, "\u2032": Grain.MINUTE, "\u2033": Grain.SECOND,
+    "\u2019": Grain.MINUTE,
+}  # fmt: skip
 
 ONES = {word: n for n, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen".split())}  # fmt: skip
-TENS = {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen"])}  # fmt: skip
+TENS = {
+    word: 10 * n
+    for n, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
+    )
+}
 TENS["fourty"] = 40
 ORDINALS = {word: n for n, word in enumerate(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
-    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(), 1)}  # fmt: skip
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth"], 1)}  # fmt: skip
 ORDINALS["thirtieth"] = 30
 FEW = {"couple": 2, "pair": 2, "few": 3, "several": 3}
 
@@ -68,21 +78,28 @@ TODAY = {
 PARTS = {
     "morning": (8, 12), "mornings": (8, 12), "afternoon": (12, 17), "afternoons": (12, 17),
     "evening": (18, 21), "evenings": (18, 21), "night": (20, 24), "nights": (20, 24), "tonight": (20, 24),
-    "lunch": (12, 14), "lunchtime": (12, 14), "breakfast": (8, 10), "dinnertime": (18, 20), "dinner": (18, 20),
-    "dawn": (5, 7), "sunrise": (6, 7), "dusk": (19, 20), "sunset": (19, 20), "bedtime": (22, 23), "morn": (8, 12),
-    "daytime": (8, 18), "nighttime": (20, 24), "overnight": (22, 24), "tonite": (20, 24), "tonights": (20, 24),
+    "lunch": (12, 14), "lunchtime": (12, 14), "breakfast": (8, 10), "dinnertime": (18, 20), "dinner": (18,
+    20),
+    "dawn": (5, 7), "sunrise": (6, 7), "dusk": (19, 20), "sunset": (19, 20), "bedtime": (22, 23),
+    "morn": (8, 12),
+    "daytime": (8, 18), "nighttime": (20, 24), "overnight": (22, 24), "tonite": (20, 24), "tonights": (20,
+    24),
     "2nite": (20, 24), "brunch": (10, 12), "aft": (12, 17),
 }  # fmt: skip
 # The same as plain words for the meaning of an hour near them: which half of the day.
 MORNING = frozenset({"morning", "mornings", "breakfast", "dawn", "sunrise", "morn", "brunch"})
-NIGHT = frozenset({"night", "nights", "tonight", "nighttime", "overnight", "bedtime", "tonite", "tonights", "2nite"})
+NIGHT = frozenset(
+    {"night", "nights", "tonight", "nighttime", "overnight", "bedtime", "tonite", "tonights", "2nite"}
+)
 
 SEASONS = {"spring": (3, 20), "summer": (6, 21), "autumn": (9, 23), "fall": (9, 23), "winter": (12, 21)}
 
 # Offsets from UTC in minutes; only unambiguous or overwhelmingly usual abbreviations.
 ZONES = {
-    "utc": 0, "gmt": 0, "z": 0, "bst": 60, "wet": 0, "west": 60, "cet": 60, "cest": 120, "eet": 120, "eest": 180,
-    "msk": 180, "ist": 330, "jst": 540, "kst": 540, "sgt": 480, "hkt": 480, "aest": 600, "aedt": 660, "acst": 570,
+    "utc": 0, "gmt": 0, "z": 0, "bst": 60, "wet": 0, "west": 60, "cet": 60, "cest": 120, "eet": 120,
+    "eest": 180,
+    "msk": 180, "ist": 330, "jst": 540, "kst": 540, "sgt": 480, "hkt": 480, "aest": 600, "aedt": 660,
+    "acst": 570,
     "awst": 480, "nzst": 720, "nzdt": 780, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420,
     "mdt": -360, "pst": -480, "pdt": -420, "akst": -540, "akdt": -480, "hst": -600, "brt": -180,
 }  # fmt: skip
@@ -95,21 +112,28 @@ REGIONS = {
 
 # After these an hour, a name or an ordinal alone is a date.
 PREPOSITIONS = frozenset({
-    "at", "on", "by", "before", "until", "till", "til", "after", "since", "from", "for", "due", "during", "in",
+    "at", "on", "by", "before", "until", "till", "til", "after", "since", "from", "for", "due", "during",
+    "in",
     "around", "about", "approximately", "of", "this", "next", "last", "every", "each", "through", "thru", "@",
-    "untill", "between", "starting", "beginning", "ending", "past", "previous", "coming", "early", "late", "mid",
+    "untill", "between", "starting", "beginning", "ending", "past", "previous", "coming", "early", "late",
+    "mid",
     "to", "deadline", "no", "approx", "circa", "near", "following", "is", "was", "towards", "toward", "into",
 })  # fmt: skip
 # What may follow a number or an ordinal that is a date, and not the count of something.
 FOLLOWERS = frozenset({
-    "to", "for", "with", "and", "or", "on", "in", "from", "if", "please", "because", "so", "but", "then", "when",
-    "about", "by", "is", "was", "i", "we", "my", "the", "at", "that", "it", "its", "instead", "sharp", "pls", "plz",
+    "to", "for", "with", "and", "or", "on", "in", "from", "if", "please", "because", "so", "but", "then",
+    "when",
+    "about", "by", "is", "was", "i", "we", "my", "the", "at", "that", "it", "its", "instead", "sharp",
+    "pls", "plz",
     "since", "as", "until", "till", "after", "before", "today", "tomorrow", "tonight", "via", "will", "would",
-    "should", "ill", "im", "he", "she", "they", "you", "thanks", "not", "due", "every", "each", "this", "next",
+    "should", "ill", "im", "he", "she", "they", "you", "thanks", "not", "due", "every", "each", "this",
+    "next",
     "has", "have", "had", "are", "were", "be", "also", "too", "can", "could", "lets", "let", "remind", "per",
-    "came", "come", "comes", "work", "works", "than", "of", "exactly", "did", "does", "do", "went", "left", "where",
+    "came", "come", "comes", "work", "works", "than", "of", "exactly", "did", "does", "do", "went", "left",
+    "where",
     "while", "during", "who", "which", "although", "though", "starting", "onwards", "onward", "latest", "thx",
-    "approximately", "ish", "and/or", "ok", "okay", "around", "though", "again", "except", "without", "me", "him",
-    "her", "them", "us", "a", "an", "our", "your", "his", "their", "unless", "there", "here", "happened", "may",
+    "approximately", "ish", "and/or", "ok", "okay", "around", "again", "except", "without", "me", "him",
+    "her", "them", "us", "a", "an", "our", "your", "his", "their", "unless", "there", "here", "happened",
+    "may",
     "might", "must", "cause", "cuz", "just", "only", "now",
 })  # fmt: skip

@@ -1,5 +1,6 @@
 """An utterance as hashed features: words, classes of words, their order, and pieces of words for typos."""
 
+import itertools
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,13 @@ BUCKETS = 1 << 15
 _MOST_WORDS = 60
 _WORD = re.compile(r"[a-z]+|\d+|[?:;]")
 _JOINED = ((re.compile(r"\bto[\s-]?do(?:'?s)?\b(?=\s+(?:list|item|task)|s\b|\s*[:?.!,;]|\s*$)"), "todo"),
-           (re.compile(r"\bto-do"), "todo"), (re.compile(r"\b(my|the|our) to do\b"), r"\1 todo"))  # fmt: skip
+           (re.compile(r"\bto-do"), "todo"), (re.compile(r"\b(my|the|our) to do\b"), r"\1 todo"),
+           (re.compile(r"\b(an?|new|another) to do\b"), r"\1 todo"))  # fmt: skip
 
 
 def words_of(utterance: str) -> list[str]:
     """Lower case words without apostrophes; "to do list" is "todo list"; numbers are "#"."""
-    text = utterance.lower().replace("’", "'").replace("'", "")
+    text = utterance.lower().replace("\u2019", "'").replace("'", "")
     for pattern, joined in _JOINED:
         text = pattern.sub(joined, text)
     found = _WORD.findall(text)[:_MOST_WORDS]
@@ -48,7 +50,7 @@ def feature_names(utterance: str) -> Iterator[str]:
     yield "bias"
     yield f"n{min(len(words), 12)}"
     yield from (f"w {word}" for word in words)
-    yield from (f"b {one} {two}" for one, two in zip(words, words[1:], strict=False))
+    yield from (f"b {one} {two}" for one, two in itertools.pairwise(words))
     if words:
         yield f"first {words[0]}"
         yield f"first2 {' '.join(words[:2])}"

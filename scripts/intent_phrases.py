@@ -1,7 +1,7 @@
 """Everyday to-do speech, generated: templates for each intent, and speech about everything else.
 
-The templates are in `intents/`, one file an intent, one template a line: `{slot}` takes a line of that slot in
-`slots.txt`, `(a|b|)` one of its options. All of it was written for Steward; nothing comes from a data set.
+The templates are in `intents/`, one file an intent, one template a line: `{slot}` takes a line of that slot
+in `slots.txt`, `(a|b|)` one of its options. All of it was written for Steward; nothing comes from a data set.
 """
 
 import random

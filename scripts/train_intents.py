@@ -3,12 +3,9 @@
     python scripts/train_intents.py --data FOLDER [--background FILE] [--write]
 
 FOLDER holds `hwu64_lists.jsonl`, `clinc150_todo.jsonl` and `clinc150_other.jsonl` ({text, intent} a line),
-    which
-are CC BY and not part of the repository. FILE (gzipped {query,
-    ...} a line) holds questions to all kinds of tools,
-MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest. Without `--write` it
-only reports:
-trained on one source and tested on the other, on generated speech alone, and by five folds.
+which are CC BY and not part of the repository. FILE (gzipped, {query, ...} a line) holds questions to all kinds
+of tools, MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest. Without
+`--write` it only reports: trained on one source and tested on the other, on generated speech alone, by five folds.
 """
 
 import argparse
@@ -64,26 +61,26 @@ def train(
     rng = np.random.default_rng(seed)
     inputs = [features(text) for text, _ in rows]
     masks = np.stack([mask(intent) for _, intent in rows])
+    share = np.array(weights, dtype=np.float32)
     w = np.zeros((BUCKETS, len(LABELS)), dtype=np.float32)
     m, v = np.zeros_like(w), np.zeros_like(w)
-    steps = 0
     for epoch in range(epochs):
         rate = 0.02 * (1 - epoch / epochs) + 0.001
         order = rng.permutation(len(rows))
         for batch in np.array_split(order, max(1, len(rows) // 64)):
-            steps += 1
-            gradient: dict[int, np.ndarray] = {}
-            for n in batch:
-                x = inputs[n][rng.random(len(inputs[n])) > 0.1]  # dropout: do not lean on one word
-                scores = w[x].sum(axis=0)
-                p = np.exp(scores - scores.max())
-                p /= p.sum()
-                allowed = p * masks[n]
-                delta = (p - allowed / max(allowed.sum(), 1e-9)) * weights[n] / len(batch)
-                for bucket in x:
-                    gradient[bucket] = gradient[bucket] + delta if bucket in gradient else delta
-            buckets = np.fromiter(gradient, dtype=np.int64)
-            g = np.stack(list(gradient.values())) + decay * w[buckets]
+            picked = [x[rng.random(len(x)) > 0.1] for x in (inputs[n] for n in batch)]  # dropout
+            lengths = np.array([len(x) for x in picked])
+            flat = np.concatenate(picked)
+            scores = np.add.reduceat(w[flat], np.r_[0, np.cumsum(lengths)[:-1]], axis=0)
+            p = np.exp(scores - scores.max(axis=1, keepdims=True))
+            p /= p.sum(axis=1, keepdims=True)
+            allowed = p * masks[batch]
+            target = allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1e-9)
+            delta = (p - target) * share[batch][:, None] / len(batch)
+            buckets, where = np.unique(flat, return_inverse=True)
+            g = np.zeros((len(buckets), len(LABELS)), dtype=np.float32)
+            np.add.at(g, where, np.repeat(delta, lengths, axis=0))
+            g += decay * w[buckets]
             m[buckets] = 0.9 * m[buckets] + 0.1 * g
             v[buckets] = 0.99 * v[buckets] + 0.01 * g * g
             w[buckets] -= rate * m[buckets] / (np.sqrt(v[buckets]) + 1e-6)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from steward.tasks.politeness import bare
-from steward.tasks.references import read_ordinal
+from steward.tasks.references import read_ordinals
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Everything:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One of the options: 1 is the first, -1 the last."""
+    """Options by number: 1 is the first, -1 the last."""
 
-    ordinal: int
+    ordinals: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def read_answer(text: str) -> Answer:
         if pattern.match(said):
             return answer
     picked = _picked(said)
-    if picked is not None:
+    if picked:
         return Pick(picked)
     for pattern, answer in ((_ALL, Everything()), (_YES, _sure(said))):
         if pattern.match(said):
@@ -105,12 +105,17 @@ def _sure(said: str) -> Answer:
     if re.search(r"\b(?:no|not|don'?t|wait|cancel|never|keep)\b", rest, re.IGNORECASE):
         return Words(said)
     picked = _picked(rest.strip(" ,."))
-    return Pick(picked) if picked is not None else Yes()
+    return Pick(picked) if picked else Yes()
 
 
-def _picked(said: str) -> int | None:
+def _picked(said: str) -> tuple[int, ...]:
     said = _CHOSEN.sub("", said)
     number = _BARE_NUMBER.match(said)
     if number:
-        return int(number.group(1)) or None
-    return _WORD_NUMBERS.get(said.lower()) or read_ordinal(said)
+        return (int(number.group(1)),) if int(number.group(1)) else ()
+    if said.lower() in _WORD_NUMBERS:
+        return (_WORD_NUMBERS[said.lower()],)
+    both = re.fullmatch(r"(\d{1,2})(?:\s*(?:,|and|&)\s*(\d{1,2}))+", said)
+    if both:
+        return tuple(int(one) for one in re.findall(r"\d+", said) if int(one))
+    return read_ordinals(said)

@@ -153,7 +153,7 @@ def _moved_or_renamed(said: str, now: datetime) -> tuple[Reference, Changes]:
     if delayed:
         delay = _length(delayed.group("much"), now)
         if delay is not None:
-            back = delayed.group("sign").lower() in ("forward", "earlier") or "earlier" in rest
+            back = bool(re.search(r"\b(?:forward|earlier|up)\b", delayed.group(), re.IGNORECASE))
             return read_reference(rest[: delayed.start()]), Changes(delay=-delay if back else delay)
     dated = _new_date(rest, now)
     if dated is not None:
@@ -182,12 +182,13 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
         last = _end_of(last, rest, now)
         lead = re.sub(r"\bfrom\s*$", "", lead, flags=re.IGNORECASE)
     earlier = found[-2] if len(found) > 1 else None
-    if earlier is not None:
-        lead = re.sub(r"\s*\bfrom\s*$", "", rest[: earlier.span[0]], flags=re.IGNORECASE)
+    moved_from = re.search(r"\s*\bfrom\s*$", rest[: earlier.span[0]], re.IGNORECASE) if earlier else None
+    if moved_from:
+        lead = rest[: moved_from.start()]
     cut = _MOVED.match(lead.strip())
     name = cut.group("ref") if cut else lead
     name = re.sub(
-        rf"(?:\s+(?:{_FIELD}|due|back|forward|out|up|to|until|till|for|at|on|by|of|a|the))+$",
+        rf"(?:\s+(?:{_FIELD}|due|back|forward|out|up|to|until|till|for|at|on|by|of|a|the|be))+$",
         "",
         name,
         flags=re.IGNORECASE,

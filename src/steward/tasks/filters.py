@@ -76,9 +76,10 @@ _SEARCHES = tuple(
             r"|\s+on\s+.*list)?$"
         ),
         (
-            r"\b(?:do|did)\s+i\s+(?:need|have|remember)\s+(?:to\s+)?(?:buy\s+|get\s+|add\s+"
+            r"^(?:do|did)\s+i\s+(?:need|have|remember)\s+(?:to\s+)?(?:buy\s+|get\s+|add\s+"
             r"|pick\s+up\s+)?(?P<s>.+?)$"
         ),
+        r"\b(?:tasks?|items?|to[\s-]?dos?)\s+(?:that\s+)?(?:contain|mention|include|have)s?\s+(?P<s>.+)$",
         r"\bfind\s+(?:the\s+|my\s+)?(?P<s>.+?)\s+tasks?$",
         r"\bshow\s+(?:me\s+)?(?:the|my)\s+(?P<s>.+?)\s+task$",
     )
@@ -93,7 +94,7 @@ _NOT_SEARCH = re.compile(
 _BEFORE = re.compile(
     r"\b(?:before|by|until|till|up\s+to|prior\s+to|no\s+later\s+than)\s*(?:the\s+)?$", re.IGNORECASE
 )
-_AFTER = re.compile(r"\b(?:after|since|from|starting)\s*(?:the\s+)?$", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?:after|since|starting)\s*(?:the\s+)?$", re.IGNORECASE)
 
 
 def read_filters(utterance: str, now: datetime) -> Filters:

@@ -12,6 +12,7 @@ from datetime import datetime
 from steward.tasks.changes import Changes, read_update
 from steward.tasks.filters import Filters, read_filters
 from steward.tasks.intents.classify import Intent, probabilities
+from steward.tasks.intents.lexicon import TASK_VERBS
 from steward.tasks.new_tasks import NewTask, read_new_tasks
 from steward.tasks.politeness import bare
 from steward.tasks.references import Reference, read_reference
@@ -87,6 +88,7 @@ _BARE_ADD = re.compile(
 _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), intent)
     for pattern, intent in (
+        (rf"^add\s*:?\s+(?:{'|'.join(sorted(TASK_VERBS))})\s+\S", Intent.ADD),
         (r"^remind\s+me\s+(?:what|which|of\s+(?:my|the|all)\b.*(?:tasks?|list|to-?dos?))", Intent.LIST),
         (
             (
@@ -153,6 +155,7 @@ _COMPLETE_CUTS = tuple(
             r"|finally\s+)?(?:done|finished|completed?|bought|taken\s+care\s+of|sorted|handled)(?:\s+(?:now"
             r"|already|today))?$"
         ),
+        r"^(?P<ref>(?!i\s|we\s).+?)\s+(?:has|have|is|was|were|are)\s+(?:now\s+|already\s+)?(?:been\s+)?\w+(?:ed|nt|id|ne)$",
         (
             r"^(?:i|we)?(?:'ve|\s+have)?\s*(?:just\s+|already\s+|finally\s+)*(?:took|taken"
             r"|take)\s+care\s+of\s+(?P<ref>.+)$"

@@ -10,6 +10,7 @@ from steward.tasks.dates.mention import DateMention
 from steward.tasks.intents.lexicon import TASK_VERBS
 from steward.tasks.politeness import bare
 from steward.tasks.priority import Priority, find_priority
+from steward.tasks.recurrence import read_repetition
 from steward.tasks.references import FROM_LIST
 
 
@@ -19,6 +20,7 @@ class NewTask:
     due: DateMention | None = None
     priority: Priority | None = None
     description: str | None = None
+    recurrence: str | None = None
 
 
 _NOUN = r"(?:tasks?|to[\s-]?dos?|(?:to[\s-]?do\s+)?items?|reminders?|entr(?:y|ies)|chores?|errands?)"
@@ -58,12 +60,12 @@ _OPENINGS = tuple(
         r"^(?:make\s+sure\s+(?:that\s+)?(?:i|to)|make\s+sure(?:\s+that)?)\s+",
         (
             rf"^{_VERB}\s+(?:to|on|onto|in|into)\s+(?:my|the|our)\s+(?:[\w-]+\s+){{0,4}}?(?:list|tasks?"
-            rf"|to[\s-]?dos?|agenda|chores|reminders|groceries)(?:\s+of\s+(?:things|tasks"
+            rf"|to[\s-]?dos?(?!\s+list)|agenda|chores|reminders|groceries)(?:\s+of\s+(?:things|tasks"
             rf"|chores)(?:\s+to\s+do)?)?\s*[:,\-\u2013]?\s*(?:that\s+)?(?:i\s+(?:need|have)\s+(?:to\s+)?)?"
         ),
         (
             rf"^(?:on|to|for|in|open|bring\s+up|reopen)\s+(?:my|the|our)?\s*(?:[\w'-]+\s+){{0,4}}?(?:list"
-            rf"|tasks?|to[\s-]?dos?|agenda|chores|groceries)(?:\s+of\s+(?:things|tasks"
+            rf"|tasks?|to[\s-]?dos?(?!\s+list)|agenda|chores|groceries)(?:\s+of\s+(?:things|tasks"
             rf"|chores)(?:\s+to\s+do)?)?\s*,?\s*(?:and\s+|please\s+|can\s+you\s+)*{_VERB}\s*"
         ),
         rf"^(?:[\w-]+\s+)?list\s*,?\s+{_VERB}\s+",
@@ -72,7 +74,7 @@ _OPENINGS = tuple(
             r"|gotta)|gotta|got\s+to|we\s+(?:need|have)\s+to|we\s+(?:must|should))\s+(?:(?:add|put"
             r"|include)\s+(?=.*\b(?:list|tasks|to[\s-]?dos?)\b))?"
         ),
-        rf"^{_VERB}\s+(?=\S)",
+        rf"^{_VERB}\s*[:\s]\s*(?=\S)",
         (
             r"^(?:(?:i|we)(?:'?m|'?re|\s+am|\s+are)?\s+(?:all\s+)?(?:out\s+of|low\s+on|running\s+(?:low\s+on"
             r"|out\s+of))|(?:i|we)\s+ran\s+out\s+of|(?:i|we)\s+(?:need|want)(?:\s+more|\s+some|\s+to\s+get"
@@ -108,9 +110,10 @@ _DESCRIPTION = re.compile(
 )
 _PREPOSITION = re.compile(
     r"(?:^|[\s,;(])(?:(?:is\s+|are\s+)?due(?:\s+(?:on|by|at|date))?|by|on|at|for|before|until|till|in|from"
-    r"|starting|this|around|every|each|the|deadline|no\s+later\s+than|-|\u2013|@)\s*[:\-]?\s*$",
+    r"|starting|this|around|every|each|deadline|(?:by|on|for|before)\s+the|no\s+later\s+than|-|\u2013|@)\s*[:\-]?\s*$",
     re.IGNORECASE,
 )
+_INTRODUCED = re.compile(r"(?:at|by|on|in|before|after|until|around|from|between)\s", re.IGNORECASE)
 _BREAKS = re.compile(
     r"\s*(?:;|\n|,\s*(?:and\s+)?(?:also\s+)?(?:then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s+then\s+"
     r"|\s+plus\s+|\s+as\s+well\s+as\s+|\s&\s)\s*",
@@ -225,12 +228,20 @@ def _task(piece: str, now: datetime) -> NewTask | None:
     if said:
         text = f"{text[: said.span[0]]} {text[said.span[1] :]}"
     text = _without_list(text)
+    repetition = read_repetition(text)
+    text = repetition.rest if repetition else text
     due, text = _cut_dates(text, now)
     text = _without_list(text)
     title = _tidy(text)
     if not title or _EMPTY.match(title):
         return None
-    return NewTask(title[:_LONGEST_TITLE], due, said.priority if said else None, description)
+    return NewTask(
+        title[:_LONGEST_TITLE],
+        due,
+        said.priority if said else None,
+        description,
+        repetition.rule if repetition else None,
+    )
 
 
 def _without_list(text: str) -> str:
@@ -253,15 +264,14 @@ def _cut_dates(text: str, now: datetime) -> tuple[DateMention | None, str]:
     for mention in reversed(found):
         start, end = mention.span
         before, after = text[:start], text[end:]
-        introduced = _PREPOSITION.search(before)
+        introduced = _PREPOSITION.search(before) or _INTRODUCED.match(text[start:end])
         if text[start:end].endswith(("'s", "\u2019s")) and after.strip(" ,.!?"):
             continue  # "Thursday's meeting" is the meeting's name
         at_edge = not after.strip(" ,.!?)") or not before.strip(" ,(")
         if not (introduced or at_edge) or not (before + after).strip(" ,.!?"):
             continue
         taken.append(mention)
-        before = _PREPOSITION.sub(" ", before) if introduced else before
-        before = _PREPOSITION.sub(" ", before)
+        before = _PREPOSITION.sub(" ", _PREPOSITION.sub(" ", before))
         text = f"{before.rstrip()} {after.lstrip()}" if after.strip(" ,.!?") else before
     return _together(tuple(reversed(taken))), text
 
@@ -283,7 +293,7 @@ def _together(mentions: tuple[DateMention, ...]) -> DateMention | None:
 def _tidy(text: str) -> str:
     title = " ".join(text.split()).strip(' ,.;:!?-\u2013"\u201c\u201d')
     title = re.sub(
-        r"^(?:that\s+i\s+(?:need|have)\s+to|to|that|called|named|for|is|are)\s+",
+        r"^(?:that\s+i\s+(?:need|have)\s+to|to|that|called|named|for|is|are|about|the|a|an)\s+",
         "",
         title,
         flags=re.IGNORECASE,

@@ -55,6 +55,9 @@ _NUMBERED = re.compile(
     rf"|last))(?:\s+(?:listed|in\s+the\s+list))?$",
     re.IGNORECASE,
 )
+_RUN = re.compile(
+    rf"^(?:the\s+|my\s+)?(?P<end>first|last)\s+(?P<n>\d|two|three|four|five|six|seven|eight|nine|ten)(?:\s+{_NOUN})?$"
+)
 _CALLED = re.compile(
     rf"^(?:{_POSSESSIVE}\s+)?{_NOUN}\s+(?:called|named|titled|about|to|for|that\s+says|saying|:|of"
     rf"|regarding|on)\s+",
@@ -68,15 +71,16 @@ _TRAILING_NOUN = re.compile(r"\s+(?:tasks?|to-?dos?|items?|entry|chore|one)$", r
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What was said of the task. `ordinal` counts from 1 in the last list shown, -1 is its last.
+    """What was said of the task. `ordinals` count from 1 in the last list shown, -1 is its last.
 
     `hint` is a verb that may decide between several; `parts` are the pieces of "milk and eggs", for when the
-    whole fits nothing.
+    whole fits nothing. `completed` narrows `everything` down to what is done, or to what is not.
     """
 
     text: str
-    ordinal: int | None = None
+    ordinals: tuple[int, ...] = ()
     everything: bool = False
+    completed: bool | None = None
     pronoun: bool = False
     hint: str = ""
     parts: tuple[str, ...] = ()
@@ -91,14 +95,23 @@ def read_reference(words: str, *, hint: str = "") -> Reference:
     if _PRONOUN.match(text):
         return Reference("", pronoun=True)
     if _EVERYTHING.match(text):
-        return Reference(_searched(text), everything=True)
-    number = read_ordinal(text)
-    if number is not None:
-        return Reference("", ordinal=number)
+        return _everything(text)
+    numbers = read_ordinals(text)
+    if numbers:
+        return Reference("", ordinals=numbers)
     text = _TRAILING_NOUN.sub("", _ARTICLE.sub("", _CALLED.sub("", text))).strip(" ,.;:!?\"'\u201c\u201d")
     text = _ARTICLE.sub("", text)
     parts = tuple(part for part in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+(?:the\s+|my\s+)?", text) if part)
     return Reference(text, hint=hint, parts=parts if len(parts) > 1 else (), pronoun=not text)
+
+
+def _everything(text: str) -> Reference:
+    done = re.search(r"\b(?:completed?|done|finished|closed)\b", text, re.IGNORECASE)
+    still = re.search(r"\b(?:open|pending|unfinished|incomplete|remaining)\b", text, re.IGNORECASE)
+    rest = _searched(
+        re.sub(r"\b(?:completed?|done|finished|closed|open|pending|unfinished|incomplete)\b", "", text)
+    )
+    return Reference(rest, everything=True, completed=True if done else False if still else None)
 
 
 def _searched(text: str) -> str:
@@ -111,11 +124,27 @@ def _searched(text: str) -> str:
     return " ".join(words.split())
 
 
-def read_ordinal(text: str) -> int | None:
-    """ "the second one", "task 3", "number two", "last"; None where there is none."""
-    found = _NUMBERED.match(text.strip(" .!?,"))
+def read_ordinals(text: str) -> tuple[int, ...]:
+    """ "the second one", "task 3", "the first two", "1 and 3", "last"; empty where there is none."""
+    text = text.strip(" .!?,").lower()
+    run = _RUN.match(text)
+    if run:
+        count = _NUMBERS.get(run.group("n")) or int(run.group("n"))
+        return tuple(range(1, count + 1)) if run.group("end") == "first" else tuple(range(-count, 0))
+    pieces = [piece for piece in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text) if piece]
+    numbers = [_ordinal(piece, alone=len(pieces) > 1 and k > 0) for k, piece in enumerate(pieces)]
+    if any(number is None for number in numbers):
+        return ()
+    return tuple(number for number in numbers if number is not None)
+
+
+def _ordinal(text: str, *, alone: bool) -> int | None:
+    """One number; behind another ("tasks 1 and 3") a bare one will do."""
+    if alone and re.fullmatch(r"\d{1,3}", text):
+        return int(text) or None
+    found = _NUMBERED.match(text)
     if found is None:
-        return None
+        return _NUMBERS.get(text) if alone else None
     word = next(group for group in found.groups() if group).lower()
     digits = re.match(r"\d+", word)
     if digits:

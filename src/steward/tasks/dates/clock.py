@@ -13,6 +13,7 @@ from steward.tasks.dates.words import FOLLOWERS, MORNING, NIGHT, PARTS, REGIONS,
 _AT = frozenset({"at", "@", "by", "around", "about", "approximately", "approx", "until", "till", "til",
     "before",
                  "after", "from", "between", "since", "for", "circa", "exactly", "towards"})  # fmt: skip
+_CLOCK_ONLY = frozenset({"at", "@", "around", "about", "approximately", "approx", "exactly"})
 _ISH = frozenset({"ish", "sharp", "approximately", "exactly"})
 _TO = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "til", "through", "thru"})
 _NAMED = {"noon": 12, "midday": 12, "noontime": 12, "midnight": 0, "midnite": 0}
@@ -43,7 +44,7 @@ def _single(r: Reader, i: int, *, sure: bool) -> Found:
 
 def _bare(r: Reader, i: int, *, sure: bool) -> Found:
     """An hour, or an hour and minutes, with nothing but "at" to say so."""
-    if sure:
+    if sure and not _is_year(r, i):
         found = _compact(r, i) or _two_numbers(r, i) or _dotted(r, i)
         if found and _stands_alone(r, found[1]):
             return Clue(clock=found[0]), r.skip(found[1], _ISH)
@@ -59,6 +60,12 @@ def _bare(r: Reader, i: int, *, sure: bool) -> Found:
     if sure and _stands_alone(r, end):
         return Clue(clock=clock, weak="at" if r.word(i - 1) in ("for", "about", "from") else None), end
     return Clue(clock=clock, weak="hour"), end
+
+
+def _is_year(r: Reader, i: int) -> bool:
+    """ "since 2020" is a year, "at 2020" is a time."""
+    value = r.digits(i)
+    return value is not None and 1900 <= value < 2100 and r.word(i - 1) not in _CLOCK_ONLY
 
 
 def _stands_alone(r: Reader, i: int) -> bool:

@@ -89,6 +89,19 @@ def _after(r: Reader, i: int, weekday: int, number: int) -> Found:
     return Clue(within=stretch(shift(start, Grain.DAY, ahead + 7 * (number - 1)), Grain.DAY)), base[1]
 
 
+def beside_clue(r: Reader, i: int) -> Found:
+    """ "the Friday before Thanksgiving", "Monday after the 15th"."""
+    start = r.skip(i, ("the",))
+    weekday = WEEKDAYS.get(r.word(start))
+    way = {"before": -1, "after": 1, "following": 1}.get(r.word(start + 1))
+    base = inner(r, start + 2) if weekday is not None and way is not None else None
+    if base is None or weekday is None or way is None or base[0].grain is not Grain.DAY:
+        return None
+    day = floor(base[0].exact, Grain.DAY)
+    away = (weekday - day.weekday()) * way % 7 or 7
+    return Clue(within=stretch(shift(day, Grain.DAY, away * way), Grain.DAY)), base[1]
+
+
 def _nth_weekday(whole: Stretch, weekday: int, number: int) -> datetime | None:
     first, limit = on(whole.exact, whole.first), on(whole.exact, whole.limit)
     if number > 0:

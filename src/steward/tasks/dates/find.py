@@ -4,10 +4,11 @@ The grammar reads; this module decides what counts as a date in its context, so 
 verbs and counts of things are left alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from steward.contract.errors import InputError
+from steward.tasks.dates.calendar import OutOfCalendarError, floor, shift
 from steward.tasks.dates.clue import Clue, Resolved, resolve
 from steward.tasks.dates.grammar import expression
 from steward.tasks.dates.mention import DateMention
@@ -134,9 +135,11 @@ def _to(r: Reader, hit: _Hit) -> _Hit:
     end = resolve(other[0], hit.seen.value, future=True)
     if end is None or end.value <= hit.seen.value or other[0].has_time != hit.clue.has_time:
         return hit
-    return _Hit(
-        hit.clue, Resolved(hit.seen.value, hit.seen.grain, end.value, hit.seen.holiday), hit.first, other[1]
-    )
+    try:
+        limit = end.value if other[0].has_time else shift(floor(end.value, end.grain), end.grain, 1)
+    except OutOfCalendarError:
+        return hit
+    return _Hit(hit.clue, replace(hit.seen, end=limit), hit.first, other[1])
 
 
 def _mention(tokens: tuple[Token, ...], hit: _Hit) -> DateMention:

@@ -30,6 +30,7 @@ _RULES = (
     durations.offset_clue,
     durations.weekdays_away_clue,
     compound.nth_clue,
+    compound.beside_clue,
     compound.of_month_clue,
     compound.days_of_month_clue,
     compound.half_clue,

@@ -250,6 +250,7 @@ def _without_verb(said: str, now: datetime, confidence: float) -> Ask:
 
 
 def _completed(core: str) -> Reference:
+    core = re.sub(r"^(it|that|this|he|she)['\u2019]?s\s", r"\1 is ", core, flags=re.IGNORECASE)
     for pattern in _COMPLETE_CUTS:
         found = pattern.match(core)
         if found:

@@ -7,6 +7,7 @@ from datetime import datetime
 from steward.tasks.dates.calendar import Grain, floor
 from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention
+from steward.tasks.dates.words import WEEKDAYS
 from steward.tasks.intents.lexicon import TASK_VERBS
 from steward.tasks.politeness import bare
 from steward.tasks.priority import Priority, find_priority
@@ -113,7 +114,10 @@ _PREPOSITION = re.compile(
     r"|starting|this|around|every|each|deadline|(?:by|on|for|before)\s+the|no\s+later\s+than|-|\u2013|@)\s*[:\-]?\s*$",
     re.IGNORECASE,
 )
-_INTRODUCED = re.compile(r"(?:at|by|on|in|before|after|until|around|from|between)\s", re.IGNORECASE)
+_INTRODUCED = re.compile(
+    r"(?:at|by|on|in|before|after|until|around|from|between|today|tonight|tomorrow|tmrw|next|this|later)\b",
+    re.IGNORECASE,
+)
 _BREAKS = re.compile(
     r"\s*(?:;|\n|,\s*(?:and\s+)?(?:also\s+)?(?:then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s+then\s+"
     r"|\s+plus\s+|\s+as\s+well\s+as\s+|\s&\s)\s*",
@@ -212,6 +216,8 @@ def _starts_task(piece: str, *, led: bool) -> bool:
         re.IGNORECASE,
     ):
         return False
+    if piece.split(maxsplit=1)[0].lower().strip(",") in WEEKDAYS:
+        return False  # "every Monday and Thursday" is one task
     if led:
         return _is_verb(piece) and len(piece.split()) > 1
     return len(piece.split()) <= 5 or _is_verb(piece)

@@ -12,6 +12,8 @@ from steward.surfaces.cli.output import Exit, JsonFlag, say, show_error, show_js
 
 
 class Suite(StrEnum):
+    DATES = "dates"
+    INTENTS = "intents"
     RISK = "risk"
 
 

@@ -114,7 +114,7 @@ def merge(one: Clue, other: Clue) -> Clue | None:
         if mine is not None and theirs is not None:
             return None
         taken[slot] = mine if mine is not None else theirs
-    if not _belongs(one, other):
+    if not _belongs(one, other) or _two_days(one, other) or _two_days(other, one):
         return None
     weak = one.weak if one.weak and other.weak else None
     return replace(Clue(weak=weak), **taken)  # pyright: ignore[reportArgumentType]
@@ -128,6 +128,10 @@ def _finer(one: Clue, other: Clue) -> tuple[Clue, Clue]:
     finer = other.within.room.rank < room.rank <= Grain.DAY.rank
     inside = floor(other.within.exact, room) == floor(one.within.exact, room)
     return (replace(one, within=None), other) if finer and inside else (one, other)
+
+
+def _two_days(one: Clue, other: Clue) -> bool:
+    return one.holiday is not None and (other.day is not None or other.month is not None)
 
 
 def _belongs(one: Clue, other: Clue) -> bool:

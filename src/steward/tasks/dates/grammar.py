@@ -106,6 +106,10 @@ def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue |
         return None
     if (extra.clock and _only_month(clue)) or (clue.clock and _only_month(extra)):
         return None  # an hour needs a day
+    if (_only_month(clue) and extra.weekday is not None and extra.day is None) or (
+        _only_month(extra) and clue.weekday is not None and clue.day is None
+    ):
+        return None  # a weekday of a month needs its number
     return merge(clue, extra) if _weak_fits(clue, extra, joint) else None
 
 

@@ -3,9 +3,10 @@
     python scripts/train_intents.py --data FOLDER [--background FILE] [--write]
 
 FOLDER holds `hwu64_lists.jsonl`, `clinc150_todo.jsonl` and `clinc150_other.jsonl` ({text, intent} a line),
-which are CC BY and not part of the repository. FILE (gzipped, {query, ...} a line) holds questions to all kinds
-of tools, MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest. Without
-`--write` it only reports: trained on one source and tested on the other, on generated speech alone, by five folds.
+which are CC BY and not part of the repository. FILE (gzipped, {query, ...} a line) holds questions to all
+kinds of tools, MIT and Apache-2.0: speech that is not about tasks. `intent_phrases.py` generates the rest.
+Without `--write` it only reports: trained on one source and tested on the other, on generated speech alone,
+and by five folds.
 """
 
 import argparse

@@ -212,7 +212,7 @@ def holiday_at(r: Reader, i: int) -> tuple[Rule, int] | None:
     for form, rule in _TABLE.get(r.word(start), ()):
         if all(r.word(start + k) == word for k, word in enumerate(form)):
             end = start + len(form)
-            if form in _NOT_ALONE and r.digits(end) is None and not (start == 0 and r.at_end(end)):
+            if form in _NOT_ALONE and r.digits(end) is None:
                 continue
             return rule, end
     return None

@@ -7,6 +7,7 @@ import pytest
 
 from steward.contract.errors import InputError
 from steward.evaluation import dates, intents
+from steward.evaluation.data import read_rows
 
 NOW = "2016-11-07T10:00:00"
 
@@ -86,3 +87,18 @@ def test_a_bad_date_row_is_named(tmp_path: Path, row: dict[str, object]) -> None
     with pytest.raises(InputError) as error:
         dates.evaluate(write(tmp_path / "bad.jsonl", [row]))
     assert "row 1" in error.value.message
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"{", b"[1]", b'{"text": "x"}\nnonsense'])
+def test_a_file_that_is_not_json_lines_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_rows(path)
+    assert str(path) in error.value.message
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read_rows(tmp_path / "none.jsonl")
+    assert "none.jsonl" in error.value.message

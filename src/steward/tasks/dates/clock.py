@@ -88,7 +88,7 @@ def _range(r: Reader, i: int, first: int) -> Found:
         return None
     after = r.skip(one[1] + 1, ("at", "about", "around"))
     certain = _time(r, i) is not None
-    two = _time(r, after) or (_plain_hour(r, after) if certain or between else None)
+    two = _time(r, after) or (_plain_hour(r, after) if certain or between else _hour_before_part(r, after))
     if two is None:
         return None
     if not certain and _time(r, after) is None and not _stands_alone(r, two[1]):
@@ -96,6 +96,20 @@ def _range(r: Reader, i: int, first: int) -> Found:
     if r.word(one[1]) == "to" and not between and one[0].open != two[0].open and certain:
         return None
     return Clue(clock=_same_half(one[0], two[0]), until=two[0]), two[1]
+
+
+def _hour_before_part(r: Reader, i: int) -> _Timed:
+    """The four in "3-4 this afternoon"."""
+    found = _plain_hour(r, i)
+    parts = (
+        "this morning",
+        "this afternoon",
+        "this evening",
+        "tonight",
+        "in the afternoon",
+        "in the morning",
+    )
+    return found if found and r.phrase(found[1], *parts) else None
 
 
 def _plain_hour(r: Reader, i: int) -> _Timed:
@@ -106,7 +120,9 @@ def _plain_hour(r: Reader, i: int) -> _Timed:
 
 
 def _same_half(one: Clock, two: Clock) -> Clock:
-    """In "3-5pm" the three is in the afternoon too; in "11-1pm" the eleven is not."""
+    """In "3-5pm" the three is in the afternoon too; in "11-1pm" and "9 to 5" the first is not."""
+    if one.open and two.open and one.hour % 12 > two.hour % 12:
+        return replace(one, hour=one.hour % 12, open=False)
     if not one.open or two.open:
         return one
     afternoon = replace(one, hour=one.hour % 12 + 12, open=False)

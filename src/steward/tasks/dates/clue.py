@@ -21,6 +21,7 @@ from steward.tasks.dates.calendar import (
 
 _YEARS_AROUND = 12  # a weekday on a given day of a month returns within 12 years
 _MONTHS_AHEAD = 60
+_NEAR_PAST, _NEAR_FUTURE = 180, 730  # days within which "Friday, July 18" without a year is looked for
 
 
 # Why a clue alone is no date: a month that is a verb, a bare hour, a bare year and so on.
@@ -102,6 +103,7 @@ class Clue:
         return self.clock is not None or self.part is not None
 
 
+IMPOSSIBLE = Clue(year=1, month=2, day=30)  # "the fifth Monday" of a month with four: a date that never was
 _SLOTS = tuple(f.name for f in fields(Clue) if f.name != "weak")
 
 
@@ -234,11 +236,12 @@ def _day(clue: Clue, today: date, *, future: bool) -> date | None:
 
 
 def _yearly(month: int, day: int, *, today: date, weekday: int | None, way: int) -> date | None:
-    """The next such day; with a weekday, the nearest year in which it falls on it."""
+    """The next such day; with a weekday, the nearest one that falls on it."""
     years = range(max(1, today.year - _YEARS_AROUND), min(9999, today.year + _YEARS_AROUND) + 1)
     every = [found for year in years if (found := valid_date(year, month, day))]
     if weekday is not None:
-        fitting = [found for found in every if found.weekday() == weekday]
+        near = [found for found in every if -_NEAR_PAST <= (found - today).days * way <= _NEAR_FUTURE]
+        fitting = [found for found in near if found.weekday() == weekday]
         return min(fitting, key=lambda found: abs((found - today).days), default=None)
     ahead = [found for found in every if (found - today).days * way >= 0]
     return min(ahead, key=lambda found: abs((found - today).days), default=None)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from steward.tasks.dates.calendar import Grain, OutOfCalendarError, floor, on, shift
-from steward.tasks.dates.clue import Clue, Stretch, resolve, stretch
+from steward.tasks.dates.clue import IMPOSSIBLE, Clue, Stretch, resolve, stretch
 from steward.tasks.dates.durations import unit
 from steward.tasks.dates.holidays import holiday_at
 from steward.tasks.dates.reader import Found, Reader, ordinal
@@ -28,7 +28,7 @@ _ACRONYMS = {"eod": Grain.DAY, "eow": Grain.WEEK, "eom": Grain.MONTH, "eoq": Gra
 def inner(r: Reader, i: int) -> tuple[Stretch, int] | None:
     """Another date as a stretch; "the month" is the current one."""
     found = r.nested(r, i) or this_unit(r, i)
-    if found is None:
+    if found is None or found[0].weak in ("hour", "at", "part", "numeric"):
         return None
     clue, end = found
     if (
@@ -66,7 +66,7 @@ def nth_clue(r: Reader, i: int) -> Found:
         return None
     container, end = whole
     day = _nth_unit(container, grain, number) if weekday is None else _nth_weekday(container, weekday, number)
-    return (Clue(within=stretch(day, grain)), end) if day else None
+    return (Clue(within=stretch(day, grain)) if day else IMPOSSIBLE), end
 
 
 def _which(r: Reader, i: int) -> tuple[int, int, bool] | None:

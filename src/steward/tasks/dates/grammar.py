@@ -1,7 +1,6 @@
 """The grammar: which rules there are, and how clues that stand together become one date."""
 
 from steward.tasks.dates import compound, days, durations, relative
-from steward.tasks.dates.calendar import OutOfCalendarError
 from steward.tasks.dates.clock import clock_clue, part_clue
 from steward.tasks.dates.clue import Clue, merge
 from steward.tasks.dates.holidays import holiday_at
@@ -56,7 +55,7 @@ def piece(r: Reader, i: int) -> list[tuple[Clue, int]]:
     for rule in _RULES:
         try:
             one = rule(r, i)
-        except OutOfCalendarError:
+        except (OverflowError, ValueError):  # what leaves the calendar is no date
             continue
         if one is not None:
             found.append(one)

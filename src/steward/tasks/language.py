@@ -92,7 +92,7 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
         (r"^remind\s+me\s+(?:what|which|of\s+(?:my|the|all)\b.*(?:tasks?|list|to-?dos?))", Intent.LIST),
         (
             (
-                r"^(?:remind\s+me\s+(?:to|about|that|on|at|in|tomorrow|tonight|next|every)"
+                r"^(?:remind\s+me\s+(?:to|about|that|on|at|in|when|before|tomorrow|tonight|next|every)"
                 r"|don'?t\s+(?:let\s+me\s+)?forget\s+(?:to|the|about)|remember\s+to)\b"
             ),
             Intent.ADD,
@@ -105,6 +105,7 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
             Intent.ADD,
         ),
         (r"^(?:new\s+)?(?:task|to-?do|todo)\s*[:\-]", Intent.ADD),
+        (r"^(?:update|change|edit|move|push|modify)\s+(?:my|the)\s+(?:\w+\s+)?reminder\b", Intent.UPDATE),
         (
             r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:not\s+done|undone|incomplete|not\s+completed?)$",
             Intent.UPDATE,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.tasks.held_out import HELD_OUT
+from tests.unit.tasks.held_out import HELD_OUT, HELD_OUT_LATER
 
 from steward.tasks.changes import Changes
 from steward.tasks.dates.calendar import Grain
@@ -423,8 +423,9 @@ def test_saying_nothing_asks_what_to_do(text: str) -> None:
 
 
 @pytest.mark.req("TODO-SC-002")
-def test_speech_that_the_classifier_never_saw_is_understood() -> None:
-    said = [(text, intent) for intent, texts in HELD_OUT.items() for text in texts]
+@pytest.mark.parametrize("speech", [HELD_OUT, HELD_OUT_LATER], ids=["first", "later"])
+def test_speech_that_the_classifier_never_saw_is_understood(speech: dict[str, tuple[str, ...]]) -> None:
+    said = [(text, intent) for intent, texts in speech.items() for text in texts]
     wrong = [
         (text, intent, found)
         for text, intent in said

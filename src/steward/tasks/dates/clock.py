@@ -13,10 +13,16 @@ from steward.tasks.dates.words import FOLLOWERS, MORNING, NIGHT, PARTS, REGIONS,
 _AT = frozenset({"at", "@", "by", "around", "about", "approximately", "approx", "until", "till", "til",
     "before",
                  "after", "from", "between", "since", "for", "circa", "exactly", "towards"})  # fmt: skip
-_CLOCK_ONLY = frozenset({"at", "@", "around", "about", "approximately", "approx", "exactly"})
+_TIME_LEADS = _AT | {"is", "its", ",", "was", "now"}
+_CLOCK_ONLY = frozenset({"at", "@"})
 _ISH = frozenset({"ish", "sharp", "approximately", "exactly"})
 _TO = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "til", "through", "thru"})
 _NAMED = {"noon": 12, "midday": 12, "noontime": 12, "midnight": 0, "midnite": 0}
+_PART_LEADS = (
+    *("in the", "at the", "during the", "for the", "by the", "before the", "after the"),
+    *("in", "at", "during", "by", "before", "after", "around", "for"),
+)
+_MEAL_LEADS = frozenset({"at", "by", "before", "after", "around"})
 _Timed = tuple[Clock, int] | None
 
 
@@ -57,6 +63,8 @@ def _bare(r: Reader, i: int, *, sure: bool) -> Found:
         turned = _turn(clock, letter[0])
         return (Clue(clock=turned), letter[1]) if turned else None
     end = r.skip(number[1], _ISH)
+    if r.word(i - 1) == "between" or (r.word(i - 1) == "by" and integer(r, i - 2)):
+        return None  # "between 1 and 1000", "3 by 2"
     if sure and _stands_alone(r, end):
         return Clue(clock=clock, weak="at" if r.word(i - 1) in ("for", "about", "from") else None), end
     return Clue(clock=clock, weak="hour"), end
@@ -324,6 +332,8 @@ def _past(r: Reader, i: int) -> _Timed:
         hour = _time(r, at) or _plain_hour(r, at)
         if hour is None or hour[0].minute or (sign == -1 and not _stands_alone(r, hour[1])):
             continue
+        if sign == -1 and not exact and r.digits(i) is not None and i and r.word(i - 1) not in _TIME_LEADS:
+            continue  # "aged 5 to 7"
         return _moved(hour[0], (sign or 1) * minutes), hour[1]
     return None
 
@@ -398,23 +408,17 @@ def _offset(r: Reader, i: int) -> tuple[tzinfo, int] | None:
 
 def part_clue(r: Reader, i: int) -> Found:
     """ "in the morning", "at night", "morning", "early evening"; alone it needs its preposition."""
-    start = r.phrase(i, "in the", "at the", "during the", "for the", "by the", "in", "at", "during", "by",
-    "before",
-                     "after", "around", "for", "the", "-") or i  # fmt: skip
-    prefixed = start > i
+    start = r.phrase(i, *_PART_LEADS) or r.phrase(i, "the", "-") or i
+    prefixed = start > i and r.word(i) not in ("the", "-")
     start = r.skip(start, ("early", "late", "mid"))
     start = r.skip(start, ("-",)) if r.word(start - 1) == "mid" else start
     word = r.word(start)
     if word not in PARTS or word in ("tonight", "tonite", "2nite", "tonights", "aft"):
         return None
-    if word in ("lunch", "breakfast", "dinner", "brunch") and r.word(i) not in (
-        "at",
-        "by",
-        "before",
-        "after",
-        "around",
-    ):
+    if word in ("lunch", "breakfast", "dinner", "brunch") and r.word(i) not in _MEAL_LEADS:
         return None
+    if word.endswith("s") and integer(r, start - 1):
+        return None  # "3 nights" is a length
     first, last = PARTS[word]
     if r.word(i) == "after" and word in ("lunch", "lunchtime"):
         first, last = 13, 17

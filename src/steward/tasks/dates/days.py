@@ -8,6 +8,7 @@ from steward.tasks.dates.reader import Found, Reader, full_year, ordinal, year_n
 from steward.tasks.dates.words import DOUBTFUL_NAMES, FOLLOWERS, MONTHS, PREPOSITIONS, WEEKDAYS
 
 _DASHES = frozenset({"-", "\u2013", "\u2014", "to", "through", "thru", "until", "till"})
+_SCORES = frozenset({"above", "below", "over", "than", "rated", "rating", "score", "scored", "got", "ratio"})
 _SUBJECTS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that", "which", "this"})
 _FRACTION_NOUNS = frozenset({
     "cup", "cups", "pound", "pounds", "lb", "lbs", "tsp", "tbsp", "teaspoon", "teaspoons", "tablespoon",
@@ -256,7 +257,7 @@ def _two(r: Reader, i: int, first: int, second: int, *, sign: str) -> Found:
         return Clue(year=second, month=first), end
     if max(sizes) > 2 or (first, second) == (24, 7):
         return None
-    if r.word(end) in _FRACTION_NOUNS or r.digits(i - 1) is not None:
+    if r.word(end) in _FRACTION_NOUNS or r.digits(i - 1) is not None or r.word(i - 1) in _SCORES:
         return None
     month, day = (first, second) if first <= 12 else (second, first)
     if valid_date(2000, month, day) is None:

@@ -117,15 +117,21 @@ def in_clue(r: Reader, i: int) -> Found:
     if found:
         by, end = found
         tail = r.phrase(end, "time", "from now", "from today")
-        if r.word(end) == "of" or (r.word(i) == "after" and tail is None and r.at_end(end) is False):
-            return None
-        if r.word(end) in ("ago", "before", "earlier", "after"):
+        goes_on = r.word(end) in ("of", "ago", "before", "earlier", "after")
+        goes_on = goes_on or (r.word(i) == "after" and tail is None and not r.at_end(end))
+        if goes_on or r.word(end - 2) == "-" or _is_rate(r, i, start):
             return None
         return Clue(within=offset_stretch(r.now, by, 1)), tail or end
     minutes = r.digits(start, most=2)
     if r.word(i) == "in" and minutes and r.at_end(start + 1):
         return Clue(within=offset_stretch(r.now, ((Fraction(minutes), Grain.MINUTE),), 1)), start + 1
     return None
+
+
+def _is_rate(r: Reader, i: int, start: int) -> bool:
+    """ "how many days in a year" and "twice in a week" measure; they date nothing."""
+    before = {r.word(k) for k in range(i - 4, i)}
+    return r.word(start) in ("a", "an", "one") and bool(before & {"many", "times", "once", "twice", "much"})
 
 
 def offset_clue(r: Reader, i: int) -> Found:

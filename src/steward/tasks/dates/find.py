@@ -20,7 +20,7 @@ _RANGE = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "through", "
 _LONGEST = 10_000  # characters read; a task's words are far fewer, a pasted book is not a date
 _NAME_LEADS = PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"}
 _YEAR_LEADS = frozenset(
-    "in since until till by during before after of year from for through".split()  # noqa: SIM905 one line reads well
+    "in since until till by during before after of year from for through around about circa".split()  # noqa: SIM905 one line reads well
 )
 _MONEY = frozenset("$€£#¥&*=")
 

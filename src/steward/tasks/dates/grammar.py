@@ -101,8 +101,10 @@ def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue |
     joint = r.word(at - 1) if joints else ""
     if joint in ("and", "to", "-") and not (joint == "-" and extra.has_time and not extra.has_date):
         return None
-    if clue.weak == "now" or (clue.weak == "hour" and not (extra.part or extra.within)):
+    if clue.weak == "now" or (clue.weak == "hour" and not _makes_an_hour(extra)):
         return None
+    if clue.weak == "at" and extra.weak == "part":
+        return None  # "for 3 nights"
     if (extra.clock and _only_month(clue)) or (clue.clock and _only_month(extra)):
         return None  # an hour needs a day
     if (_only_month(clue) and extra.weekday is not None and extra.day is None) or (
@@ -110,6 +112,11 @@ def _join(r: Reader, clue: Clue, extra: Clue, *, at: int, joints: int) -> Clue |
     ):
         return None  # a weekday of a month needs its number
     return merge(clue, extra) if _weak_fits(clue, extra, joint) else None
+
+
+def _makes_an_hour(extra: Clue) -> bool:
+    """Behind a bare number: "8 tonight", "9 in the morning"; but not "3 nights"."""
+    return extra.within is not None or (extra.part is not None and extra.weak is None)
 
 
 def _weak_fits(clue: Clue, extra: Clue, joint: str) -> bool:

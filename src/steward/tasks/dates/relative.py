@@ -40,7 +40,6 @@ _NOW = (
     "at the moment",
     "at this moment",
     "at this time",
-    "atm",
     "immediately",
     "right away",
     "asap",
@@ -79,6 +78,8 @@ def _now(r: Reader, i: int) -> Found:
     end = r.phrase(i, *_NOW)
     if end:
         return Clue(within=stretch(r.now, Grain.SECOND)), end
+    if r.word(i) == "atm":
+        return Clue(within=stretch(r.now, Grain.SECOND), weak="name"), i + 1  # or a cash machine
     if r.word(i) == "now" and r.word(i + 1) not in ("that", "then"):
         return Clue(within=stretch(r.now, Grain.SECOND), weak="now"), i + 1
     return None
@@ -222,8 +223,8 @@ def _turned_unit(r: Reader, i: int, way: int) -> Found:
     if found is None or found[1] != 1 or found[0].rank < Grain.HOUR.rank:
         return None
     grain, _, end = found
-    if grain is Grain.HOUR and way == 0:
-        return None
+    if (grain is Grain.HOUR and way == 0) or r.word(end) == "off":
+        return None  # "my next day off" is no date
     return Clue(within=stretch(shift(floor(r.now, grain), grain, way), grain)), end
 
 

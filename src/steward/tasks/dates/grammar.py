@@ -51,6 +51,8 @@ _RULES = (
 
 def piece(r: Reader, i: int) -> list[tuple[Clue, int]]:
     """Every reading of the clue that starts here, longest first."""
+    if i in r.pieces:
+        return r.pieces[i]
     found: list[tuple[Clue, int]] = []
     for rule in _RULES:
         try:
@@ -59,7 +61,9 @@ def piece(r: Reader, i: int) -> list[tuple[Clue, int]]:
             continue
         if one is not None:
             found.append(one)
-    return sorted(found, key=lambda one: (-one[1], one[0].weak is not None))
+    found.sort(key=lambda one: (-one[1], one[0].weak is not None))
+    r.pieces[i] = found
+    return found
 
 
 def expression(r: Reader, i: int) -> Found:

@@ -7,14 +7,19 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from functools import lru_cache
 
 from steward.tasks.dates.clue import Clue
 from steward.tasks.dates.tokens import Token
 from steward.tasks.dates.words import FEW, ONES, ORDINALS, TENS
 
-type_found = tuple[Clue, int]
 Found = tuple[Clue, int] | None
 Number = tuple[int, int] | None
+
+
+@lru_cache(maxsize=512)
+def _words(phrase: str) -> tuple[str, ...]:
+    return tuple(phrase.split())
 
 
 @dataclass(slots=True)
@@ -26,6 +31,7 @@ class Reader:
     future: bool
     nested: "Callable[[Reader, int], Found]"
     memory: dict[int, Found] = field(default_factory=dict[int, "Found"])
+    pieces: dict[int, list[tuple[Clue, int]]] = field(default_factory=dict[int, "list[tuple[Clue, int]]"])
 
     def word(self, i: int) -> str:
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
@@ -47,10 +53,11 @@ class Reader:
 
     def phrase(self, i: int, *options: str) -> int | None:
         """Past the first of the phrases that stands here (words apart by spaces)."""
+        here = self.word(i)
         for option in options:
-            parts = option.split()
-            if all(self.word(i + k) == part for k, part in enumerate(parts)):
-                return i + len(parts)
+            first, *rest = _words(option)
+            if here == first and all(self.word(i + k) == word for k, word in enumerate(rest, 1)):
+                return i + 1 + len(rest)
         return None
 
     def digits(self, i: int, *, most: int = 4) -> int | None:

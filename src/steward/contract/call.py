@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.tool import RiskLevel
@@ -45,6 +45,15 @@ class Channel(Protocol):
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> ElicitAnswer | None:
         """Ask the person on the other side; None when nobody there can be asked."""
+        ...
+
+
+@runtime_checkable
+class SamplingChannel(Channel, Protocol):
+    """A channel whose other side lends its model to servers that ask for one."""
+
+    async def sample(self, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """MCP's `sampling/createMessage`, parameters in and result out; None when that is not possible."""
         ...
 
 

@@ -32,6 +32,10 @@ class JsonDocument:
         """The line of the value at `path`, or of the deepest part of the path that is there."""
         return self.text.count("\n", 0, _offset(self.text, path)) + 1
 
+    def column(self, path: Sequence[str | int]) -> int:
+        offset = _offset(self.text, path)
+        return offset - self.text.rfind("\n", 0, offset)
+
     def fail(self, path: Sequence[str | int], problem: str, *, fix: str) -> NoReturn:
         raise ConfigError(f"{self.path}, line {self.line(path)}: {problem}.", fix=fix)
 

@@ -1,0 +1,392 @@
+"""An MCP server as an agent: its tools, found, named, judged and called.
+
+Owns what one server offers and how a call to it ends. The connection keeps the session (connection.py), the
+orchestrator governs the call.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from mcp_types import HEADER_MISMATCH
+
+from steward.contract.agent import AgentManifest, Health
+from steward.contract.call import Failed, ToolResult, current_call
+from steward.contract.errors import (
+    ConflictError,
+    ErrorCode,
+    InvalidSchemaError,
+    NotFoundError,
+    StewardError,
+    UnavailableError,
+)
+from steward.contract.pins import Pin, PinStore
+from steward.contract.schema import compile_schema
+from steward.contract.tool import ANY_OBJECT, Origin, ToolHints, ToolSpec
+from steward.providers import answers, questions
+from steward.providers.connection import Callbacks, Connection, State, Timing
+from steward.providers.links import LinkOpener, Surroundings, link_opener
+from steward.providers.mcp_config import ServerConfig
+from steward.providers.naming import registered_names
+from steward.providers.pinning import Verdict, judge, pinned_part, without_hidden
+from steward.providers.session import HeaderMap, Session
+from steward.providers.wire import BadAnswerError, ConnectionLostError
+
+logger = logging.getLogger(__name__)
+
+MAX_TOOLS = 5000
+MAX_DESCRIPTION = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offer:
+    """A tool as we know it now."""
+
+    spec: ToolSpec
+    own_name: str
+    verdict: Verdict | None
+    header_map: HeaderMap | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    offers: Mapping[str, _Offer] = field(default_factory=dict[str, _Offer])
+    problems: tuple[str, ...] = ()
+
+
+class MCPServerAgent:
+    """Implements Agent, ChangingAgent and AcceptingAgent for one server of mcp.json."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        *,
+        around: Surroundings | None = None,
+        opener: LinkOpener | None = None,
+        pins: PinStore | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.config = config
+        self._pins = pins
+        self._timing = timing or Timing()
+        self._catalogue = _Catalogue()
+        self._listeners: list[Callable[[], None]] = []
+        self._settled = asyncio.Event()  # the first try to connect is over
+        self.connection = Connection(
+            config.name,
+            opener or link_opener(config, around or Surroundings()),
+            Callbacks(
+                elicit=questions.elicit,
+                sample=questions.sample,
+                on_session=self._discover,
+                on_state=self._on_state,
+            ),
+            timeout=config.timeout,
+            timing=self._timing,
+            protocol=config.protocol,
+        )
+
+    # --- Agent ---
+
+    async def initialize(self) -> None:
+        """Connect. A server that cannot be reached stays registered, unavailable, and is tried again."""
+        await self._recall()
+        self._settled.clear()
+        self.connection.start()
+        try:
+            async with asyncio.timeout(self.config.timeout + 1):
+                await self._settled.wait()
+        except TimeoutError:
+            pass  # the connection goes on by itself; health says how far it is
+
+    async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+        offer = self._catalogue.offers.get(tool)
+        if offer is None:
+            return Failed(
+                error=f"Server '{self.config.name}' has no tool '{tool}' now.", code=ErrorCode.TOOL_NOT_FOUND
+            )
+        if offer.spec.blocked is not None:
+            return Failed(error=offer.spec.blocked, code=ErrorCode.TOOL_QUARANTINED)
+        try:
+            return await self._call(offer, params)
+        except UnavailableError as error:
+            return Failed.from_error(error)
+
+    async def shutdown(self) -> None:
+        await self.connection.stop()
+
+    def manifest(self) -> AgentManifest:
+        return AgentManifest(
+            id=self.config.name,
+            name=self.config.name,
+            tools=tuple(offer.spec for offer in self._catalogue.offers.values()),
+            capabilities=("mcp",),
+            requires_approval=self.config.requires_approval,
+        )
+
+    async def health(self) -> Health:
+        connection, facts = self.connection, self.connection.facts()
+        facts["tools"] = len(self._catalogue.offers)
+        held = {
+            offer.spec.name: offer.spec.blocked
+            for offer in self._catalogue.offers.values()
+            if offer.spec.blocked
+        }
+        flags = {
+            offer.spec.name: list(offer.verdict.flags)
+            for offer in self._catalogue.offers.values()
+            if offer.verdict is not None and offer.verdict.flags
+        }
+        facts |= {key: value for key, value in (("quarantined", held), ("flagged", flags)) if value}
+        if self._catalogue.problems:
+            facts["problems"] = list(self._catalogue.problems)
+        detail = connection.problem or (
+            "connected" if connection.state is State.READY else str(connection.state)
+        )
+        return Health(healthy=connection.state is State.READY, detail=detail, facts=facts)
+
+    # --- ChangingAgent ---
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def available(self) -> bool:
+        return self.connection.available
+
+    # --- AcceptingAgent ---
+
+    def quarantined(self) -> dict[str, str]:
+        """Why each tool that is held back is held back."""
+        offers = self._catalogue.offers.values()
+        return {offer.spec.name: offer.spec.blocked for offer in offers if offer.spec.blocked is not None}
+
+    async def accept(self, tool: str) -> None:
+        offer = self._catalogue.offers.get(tool)
+        if offer is None:
+            raise NotFoundError(
+                f"Server '{self.config.name}' has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND
+            )
+        if offer.spec.blocked is None or offer.verdict is None or self._pins is None:
+            raise ConflictError(f"'{tool}' is accepted already.", fix="There is nothing to do.")
+        pin = offer.verdict.pin
+        await self._pins.accept(
+            Pin(agent=pin.agent, tool=pin.tool, digest=pin.digest, definition=pin.definition, accepted=True)
+        )
+        session = self.connection.session
+        if session is None:
+            await self._recall()
+            self._tell()
+        else:
+            await self._discover(session)
+
+    # --- what else a server has ---
+
+    async def list_resources(self) -> list[dict[str, Any]]:
+        return await self._pages("resources/list", "resources")
+
+    async def list_resource_templates(self) -> list[dict[str, Any]]:
+        return await self._pages("resources/templates/list", "resourceTemplates")
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        return await self._ask("resources/read", {"uri": uri})
+
+    async def list_prompts(self) -> list[dict[str, Any]]:
+        return await self._pages("prompts/list", "prompts")
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return await self._ask("prompts/get", {"name": name, "arguments": dict(arguments or {})})
+
+    async def _pages(self, method: str, key: str) -> list[dict[str, Any]]:
+        session = await self.connection.ready()
+        offered = {
+            "resources": session.capabilities.resources,
+            "resourceTemplates": session.capabilities.resources,
+            "prompts": session.capabilities.prompts,
+        }
+        if offered[key] is None:
+            return []
+        return await self._translated(session.pages(method, key, timeout=self.config.timeout), method)
+
+    async def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Reading is safe to repeat, so a session lost meanwhile costs one more try."""
+        for _ in range(self._timing.retries):
+            session = await self.connection.ready()
+            try:
+                return await self._translated(session.interact(method, params), method)
+            except UnavailableError:
+                if not session.link.lost.is_set():
+                    raise
+        raise UnavailableError(f"Server '{self.config.name}' does not stay connected.")
+
+    async def _translated(self, work: Any, method: str) -> Any:
+        try:
+            return await work
+        except ConnectionLostError as error:
+            raise UnavailableError(f"Server '{self.config.name}' was lost: {error.message}.") from error
+        except BadAnswerError as error:
+            raise StewardError(
+                f"Server '{self.config.name}' answered {method} with nothing usable: {error.message}.",
+                code=ErrorCode.INVALID_OUTPUT,
+            ) from error
+        except MCPError as error:
+            raise NotFoundError(f"Server '{self.config.name}' refused {method}: {error.message}.") from error
+
+    # --- calls ---
+
+    async def _call(self, offer: _Offer, params: Mapping[str, Any]) -> ToolResult:
+        name, server = offer.spec.name, self.config.name
+        call = current_call.get()
+        channel = None if call is None else call.channel
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            assert channel is not None
+            await channel.progress(progress, total, message)
+
+        on_progress = None if channel is None else report
+        reason = ""
+        for attempt in range(1 + self._timing.retries):
+            session = await self.connection.ready()
+            try:
+                answer = await session.call_tool(
+                    offer.own_name, params, header_map=offer.header_map, on_progress=on_progress
+                )
+                return answers.result_of(name, answer)
+            except ConnectionLostError as error:
+                if error.sent and not offer.spec.replayable:
+                    return answers.lost(name, server, error.message)
+                reason = error.message
+            except BadAnswerError as error:
+                return answers.bad_answer(name, error)
+            except MCPError as error:
+                if error.code == HEADER_MISMATCH and attempt == 0:
+                    await self._discover(
+                        session
+                    )  # it did not run: the server wants headers we did not know of
+                    offer = self._catalogue.offers.get(name, offer)
+                    continue
+                return answers.refused(name, error)
+        return Failed(
+            error=f"Server '{server}' does not stay connected long enough to run '{name}': {reason}.",
+            code=ErrorCode.SERVICE_UNAVAILABLE,
+            retryable=True,
+        )
+
+    # --- discovery ---
+
+    async def _discover(self, session: Session) -> None:
+        """Read the server's tools anew, judge them, and tell who listens."""
+        listed: list[dict[str, Any]] = []
+        if session.capabilities.tools is not None:
+            listed = await session.pages("tools/list", "tools", timeout=self.config.timeout)
+        problems: list[str] = []
+        tools = self._usable(listed, session, problems)
+        known: Mapping[str, Pin] = {}
+        if self._pins is not None:
+            known = await self._pins.of(self.config.name)
+        names = registered_names(self.config.namespace, tools)
+        offers = [self._offer(tool, names[own], known.get(own), problems) for own, tool in tools.items()]
+        new = [o.verdict.pin for o in offers if o is not None and o.verdict is not None and o.verdict.is_new]
+        if self._pins is not None and new:
+            await self._pins.remember(new)
+        self._catalogue = _Catalogue({o.spec.name: o for o in offers if o is not None}, tuple(problems))
+        for problem in problems:
+            logger.warning("mcp_tool_skipped", extra={"agent": self.config.name, "problem": problem})
+        self._tell()
+
+    async def _recall(self) -> None:
+        """What the server offered when it was last seen, so that its tools are known while it is away."""
+        if self._pins is None or self.connection.session is not None:
+            return
+        known = await self._pins.of(self.config.name)
+        tools = {own: pin.definition for own, pin in known.items() if self.config.offers(own)}
+        names = registered_names(self.config.namespace, tools)
+        offers = [self._offer(tool, names[own], known[own], []) for own, tool in tools.items()]
+        self._catalogue = _Catalogue({o.spec.name: o for o in offers if o is not None})
+
+    def _usable(
+        self, listed: list[dict[str, Any]], session: Session, problems: list[str]
+    ) -> dict[str, dict[str, Any]]:
+        tools: dict[str, dict[str, Any]] = {}
+        for tool in listed[:MAX_TOOLS]:
+            name: Any = tool.get("name")
+            if not isinstance(name, str) or not name:
+                problems.append("a tool without a name")
+            elif name in tools:
+                problems.append(f"'{name}' is offered twice; the first counts")
+            elif self.config.offers(name):
+                invalid = find_invalid_x_mcp_header(tool.get("inputSchema")) if session.modern else None
+                if invalid is None:
+                    tools[name] = tool
+                else:
+                    problems.append(f"'{name}' asks for a header that is not allowed: {invalid}")
+        if len(listed) > MAX_TOOLS:
+            problems.append(f"{len(listed) - MAX_TOOLS} tools beyond the first {MAX_TOOLS} are left out")
+        return tools
+
+    def _offer(
+        self, tool: Mapping[str, Any], name: str, known: Pin | None, problems: list[str]
+    ) -> _Offer | None:
+        verdict = None
+        shown: Mapping[str, Any] = pinned_part(tool)
+        if self._pins is not None:
+            verdict = judge(self.config.name, tool, known, registered=name, trusted=self.config.trusted)
+            shown = verdict.shown
+        own = str(tool["name"])
+        try:
+            spec = self._spec(shown, name, own, blocked=None if verdict is None else verdict.blocked)
+            compile_schema(spec.input_schema)
+        except (InvalidSchemaError, TypeError, AttributeError) as error:
+            problems.append(f"'{own}' has a definition that cannot be used: {error}")
+            return None
+        header_map = x_mcp_header_map(spec.input_schema) or None
+        return _Offer(spec=spec, own_name=own, verdict=verdict, header_map=header_map)
+
+    def _spec(self, tool: Mapping[str, Any], name: str, own: str, *, blocked: str | None) -> ToolSpec:
+        hints = _object(tool.get("annotations"))
+        output = tool.get("outputSchema")
+        title: Any = tool.get("title") or hints.get("title")
+        return ToolSpec(
+            name=name,
+            description=without_hidden(str(tool.get("description") or ""))[:MAX_DESCRIPTION],
+            input_schema=_object(tool.get("inputSchema")) or ANY_OBJECT,
+            output_schema=_object(output) if output is not None else None,
+            origin=Origin.SERVER,
+            risk=self.config.risk_of(own),
+            hints=ToolHints(
+                read_only=_flag(hints.get("readOnlyHint")),
+                destructive=_flag(hints.get("destructiveHint")),
+                idempotent=_flag(hints.get("idempotentHint")),
+                open_world=_flag(hints.get("openWorldHint")),
+            ),
+            hints_trusted=self.config.trusted,
+            timeout=self.config.tool_timeout,
+            category=self.config.name,
+            aliases=self.config.aliases_of(own),
+            title=without_hidden(title) if isinstance(title, str) else None,
+            blocked=blocked,
+        )
+
+    def _on_state(self) -> None:
+        if self.connection.state is not State.CONNECTING:
+            self._settled.set()
+        self._tell()
+
+    def _tell(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidSchemaError("an object was expected")
+    return value  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None

@@ -1,0 +1,282 @@
+"""What is said to a server once a link is open: negotiation, requests, questions on the way.
+
+The SDK's session negotiates the era and answers the server's own requests; every request of ours goes to the
+dispatcher directly, stamped as the era wants it. Protocol 2026-07-28, and 2025-11-25 down to 2024-11-05.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from importlib.metadata import version as package_version
+from typing import Any, cast
+
+import mcp_types as types
+from mcp.client.session import (
+    ClientRequestContext,
+    ClientSession,
+    ElicitationFnT,
+    MessageHandlerFnT,
+    SamplingFnT,
+)
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost, listen
+from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+    mcp_param_headers,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from steward.providers.links import Link
+from steward.providers.wire import BadAnswerError, ConnectionLostError
+
+CLIENT = types.Implementation(name="steward", version=package_version("steward-agents"))
+MAX_PAGES = 200
+MAX_ROUNDS = 10  # questions that one call may ask in a row
+_STATE_ONLY_PAUSE = 0.05
+_LISTEN_PAUSE = 1.0
+HeaderMap = Mapping[tuple[str, ...], str]
+
+_CAPABILITIES = types.ClientCapabilities(
+    sampling=types.SamplingCapability(),
+    elicitation=types.ElicitationCapability(
+        form=types.FormElicitationCapability(), url=types.UrlElicitationCapability()
+    ),
+).model_dump(by_alias=True, mode="json", exclude_none=True)
+_STAMP: dict[str, Any] = {
+    types.CLIENT_INFO_META_KEY: CLIENT.model_dump(by_alias=True, mode="json", exclude_none=True),
+    types.CLIENT_CAPABILITIES_META_KEY: _CAPABILITIES,
+}
+
+
+def client_session(
+    link: Link, *, elicit: ElicitationFnT, sample: SamplingFnT, hear: MessageHandlerFnT
+) -> ClientSession:
+    return ClientSession(
+        dispatcher=link.dispatcher,
+        client_info=CLIENT,
+        elicitation_callback=elicit,
+        sampling_callback=sample,
+        message_handler=hear,
+    )
+
+
+async def negotiate(client: ClientSession, mode: str, *, probe_seconds: float) -> None:
+    """Agree on a protocol: ask for the newest era, fall back to the handshake of the older ones.
+
+    Only a server that names its versions and shares none with us is refused; anything else that is not
+    a clear sign of the new era means the old one.
+    """
+    if mode == "legacy":
+        await client.initialize()
+        return
+    try:
+        async with asyncio.timeout(probe_seconds):
+            raw = await client.send_discover(LATEST_MODERN_VERSION)
+        discovered = types.DiscoverResult.model_validate(raw)
+        if any(version in discovered.supported_versions for version in MODERN_PROTOCOL_VERSIONS):
+            client.adopt(discovered)
+            return
+    except ConnectionLostError:
+        raise
+    except MCPError as error:
+        if error.code == types.UNSUPPORTED_PROTOCOL_VERSION and not _shares_an_older_version(error):
+            raise
+    except (TimeoutError, ValidationError):
+        pass
+    try:
+        await client.initialize()
+    except MCPError as error:
+        # A slow server may have taken the probe after we stopped waiting, and be of the new era after all.
+        if error.code != types.UNSUPPORTED_PROTOCOL_VERSION:
+            raise
+        client.adopt(types.DiscoverResult.model_validate(await client.send_discover(LATEST_MODERN_VERSION)))
+
+
+def _shares_an_older_version(error: MCPError) -> bool:
+    try:
+        supported = types.UnsupportedProtocolVersionErrorData.model_validate(error.data).supported
+    except ValidationError:
+        return True
+    return any(version in HANDSHAKE_PROTOCOL_VERSIONS for version in supported)
+
+
+class Session:
+    """A negotiated conversation. Raises ConnectionLostError, BadAnswerError or the server's own MCPError."""
+
+    def __init__(self, link: Link, client: ClientSession) -> None:
+        self.link = link
+        self.client = client
+        self.changed = asyncio.Event()  # the server's lists are not what they were
+        self.heard_at = time.monotonic()
+        self.in_flight = 0
+        self.version = client.protocol_version or ""
+        self.modern = self.version in MODERN_PROTOCOL_VERSIONS
+        self.capabilities = client.server_capabilities or types.ServerCapabilities()
+        self._meta = {types.PROTOCOL_VERSION_META_KEY: self.version, **_STAMP} if self.modern else None
+        self._wire_headers = link.kind == "http"
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        info = self.client.server_info
+        return {} if info is None else {"name": info.name, "version": info.version}
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        on_progress: ProgressFnT | None = None,
+        timeout: float | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        sent: dict[str, Any] = dict(params) if params else {}
+        if self._meta is not None:
+            sent["_meta"] = {**self._meta, **sent["_meta"]} if "_meta" in sent else self._meta
+        opts: CallOptions = {}
+        if timeout is not None:
+            opts["timeout"] = timeout
+        if on_progress is not None:
+            opts["on_progress"] = self._noting(on_progress)
+        if self._wire_headers:
+            opts["headers"] = {**self._headers(method, sent), **(headers or {})}
+        if self.link.lost.is_set():
+            raise ConnectionLostError(self.link.reason() or "it is gone", sent=False)
+        self.in_flight += 1
+        try:
+            answer = await self.link.dispatcher.send_raw_request(method, sent, opts)
+        except (ConnectionLostError, BadAnswerError):
+            raise
+        except MCPError as error:
+            honest = self.link.honest(error)
+            if honest is error and self.link.lost.is_set():
+                honest = ConnectionLostError(self.link.reason() or error.message, sent=True)
+            if honest is error and error.code != types.REQUEST_TIMEOUT:
+                self.heard_at = time.monotonic()  # an error is an answer too
+            raise honest from None
+        finally:
+            self.in_flight -= 1
+        self.heard_at = time.monotonic()
+        return answer
+
+    def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str]:
+        headers = {MCP_PROTOCOL_VERSION_HEADER: self.version}
+        if self.modern:
+            headers[MCP_METHOD_HEADER] = method
+            key = NAME_BEARING_METHODS.get(method)
+            if key is not None:
+                headers[MCP_NAME_HEADER] = encode_header_value(str(params[key]))
+        return headers
+
+    def _noting(self, on_progress: ProgressFnT) -> ProgressFnT:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            self.heard_at = time.monotonic()
+            await on_progress(progress, total, message)
+
+        return report
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        header_map: HeaderMap | None = None,
+        on_progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        params = {"name": name, "arguments": arguments}
+        headers = mcp_param_headers(header_map, arguments) if header_map and self._wire_headers else None
+        return await self.interact("tools/call", params, headers=headers, on_progress=on_progress)
+
+    async def interact(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        headers: dict[str, str] | None = None,
+        on_progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        """A request that the server may answer with questions first (2026-07-28)."""
+        answer = await self.request(method, params, headers=headers, on_progress=on_progress)
+        rounds = 0
+        while answer.get("resultType") == "input_required":
+            rounds += 1
+            if rounds > MAX_ROUNDS:
+                raise BadAnswerError(f"it asked more than {MAX_ROUNDS} times in a row")
+            more = await self._answers(answer)
+            answer = await self.request(method, {**params, **more}, headers=headers, on_progress=on_progress)
+        return answer
+
+    async def _answers(self, raw: dict[str, Any]) -> dict[str, Any]:
+        try:
+            asked = types.InputRequiredResult.model_validate(raw)
+        except ValidationError:
+            raise BadAnswerError("it asked something that cannot be understood") from None
+        more: dict[str, Any] = {}
+        if asked.request_state is not None:
+            more["requestState"] = asked.request_state
+        if not asked.input_requests:
+            await asyncio.sleep(_STATE_ONLY_PAUSE)
+            return more
+        responses: dict[str, Any] = {}
+        for key, question in asked.input_requests.items():
+            context = ClientRequestContext(session=self.client, request_id=key)
+            response = await self.client.dispatch_input_request(context, question)
+            if isinstance(response, types.ErrorData):
+                raise MCPError(response.code, response.message, response.data)
+            responses[key] = response.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {**more, "inputResponses": responses}
+
+    async def pages(self, method: str, key: str, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """Every item of a paginated list, as it came."""
+        items: list[dict[str, Any]] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            answer = await self.request(method, {"cursor": cursor} if cursor else None, timeout=timeout)
+            found: Any = answer.get(key)
+            if not isinstance(found, list):
+                raise BadAnswerError(f"its answer to {method} has no list of {key}")
+            items.extend(
+                cast("dict[str, Any]", item) for item in cast("list[Any]", found) if isinstance(item, dict)
+            )
+            following: Any = answer.get("nextCursor")
+            if not isinstance(following, str) or not following:
+                return items
+            if following in seen:
+                break
+            seen.add(following)
+            cursor = following
+        raise BadAnswerError(f"its answer to {method} never ends")
+
+    async def ping(self, seconds: float) -> None:
+        """A sign of life. The new era has no ping; discovery is its cheapest question."""
+        await self.request("server/discover" if self.modern else "ping", timeout=seconds)
+
+    async def follow_changes(self) -> None:
+        """Subscribe to list changes, as the new era wants it; the old one sends them unasked."""
+        tools, prompts, resources = (
+            self.capabilities.tools,
+            self.capabilities.prompts,
+            self.capabilities.resources,
+        )
+        changing = [bool(part and part.list_changed) for part in (tools, prompts, resources)]
+        while self.modern and any(changing) and not self.link.lost.is_set():
+            try:
+                async with listen(
+                    self.client,
+                    tools_list_changed=changing[0],
+                    prompts_list_changed=changing[1],
+                    resources_list_changed=changing[2],
+                ) as events:
+                    async for _ in events:
+                        self.changed.set()
+            except SubscriptionLost:
+                self.changed.set()  # something may have been missed
+            except (MCPError, ListenNotSupportedError, TimeoutError):
+                return
+            await asyncio.sleep(_LISTEN_PAUSE)

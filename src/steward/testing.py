@@ -11,6 +11,7 @@ from typing import Any
 
 from steward.contract.call import ToolCall, ToolResult
 from steward.contract.errors import ConflictError
+from steward.contract.pins import Pin
 from steward.knowledge.facts import Fact, FactPage
 from steward.orchestrator.ports import Execution, Page
 from steward.orchestrator.proposals import (
@@ -122,6 +123,23 @@ class MemoryFactStore:
         before = len(self._facts)
         self._facts = [fact for fact in self._facts if fact.user != user]
         return before - len(self._facts)
+
+
+class MemoryPinStore:
+    """Pinned definitions in a dictionary."""
+
+    def __init__(self) -> None:
+        self._pins: dict[tuple[str, str], Pin] = {}
+
+    async def of(self, agent: str) -> Mapping[str, Pin]:
+        return {tool: pin for (owner, tool), pin in self._pins.items() if owner == agent}
+
+    async def remember(self, pins: Sequence[Pin]) -> None:
+        for pin in pins:
+            self._pins.setdefault((pin.agent, pin.tool), pin)
+
+    async def accept(self, pin: Pin) -> None:
+        self._pins[pin.agent, pin.tool] = pin
 
 
 class MemoryExecutionLog:

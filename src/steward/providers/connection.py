@@ -6,6 +6,7 @@ is used for (mcp.py).
 """
 
 import asyncio
+import contextvars
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -104,7 +105,9 @@ class Connection:
         if self._keeper is None:
             self._settled = asyncio.get_running_loop().create_future()
             self._become(State.CONNECTING)
-            self._keeper = asyncio.create_task(self._keep(), name=f"mcp:{self.name}")
+            # In a context of its own: whoever starts a server is not who its questions go to.
+            keeper = asyncio.create_task(self._keep(), name=f"mcp:{self.name}", context=contextvars.Context())
+            self._keeper = keeper
 
     async def ready(self) -> Session:
         """The session; waits for a reconnection under way, and says why when there is none to be had."""

@@ -15,7 +15,7 @@ from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from mcp_types import HEADER_MISMATCH
 
 from steward.contract.agent import AgentManifest, Health
-from steward.contract.call import Failed, ToolResult, current_call
+from steward.contract.call import Failed, ToolCall, ToolResult, current_call
 from steward.contract.errors import (
     ConflictError,
     ErrorCode,
@@ -27,12 +27,13 @@ from steward.contract.errors import (
 from steward.contract.pins import Pin, PinStore
 from steward.contract.schema import compile_schema
 from steward.contract.tool import ANY_OBJECT, Origin, ToolHints, ToolSpec
-from steward.providers import answers, questions
+from steward.providers import answers
 from steward.providers.connection import Callbacks, Connection, State, Timing
 from steward.providers.links import LinkOpener, Surroundings, link_opener
 from steward.providers.mcp_config import ServerConfig
 from steward.providers.naming import registered_names
 from steward.providers.pinning import Verdict, judge, pinned_part, without_hidden
+from steward.providers.questions import Questions
 from steward.providers.session import HeaderMap, Session
 from steward.providers.wire import BadAnswerError, ConnectionLostError
 
@@ -76,6 +77,7 @@ class MCPServerAgent:
         self._catalogue = _Catalogue()
         self._listeners: list[Callable[[], None]] = []
         self._settled = asyncio.Event()  # the first try to connect is over
+        questions = Questions(self._calls_in_flight)
         self.connection = Connection(
             config.name,
             opener or link_opener(config, around or Surroundings()),
@@ -369,6 +371,10 @@ class MCPServerAgent:
             title=without_hidden(title) if isinstance(title, str) else None,
             blocked=blocked,
         )
+
+    def _calls_in_flight(self) -> list[ToolCall]:
+        session = self.connection.session
+        return [] if session is None else session.calls_in_flight()
 
     def _on_state(self) -> None:
         if self.connection.state is not State.CONNECTING:

@@ -320,9 +320,6 @@ def _looks_sse(entry: _Entry) -> bool:
 
 
 def _server_config(name: str, transport: Transport, entry: _Entry) -> ServerConfig:
-    oauth = entry.oauth
-    if isinstance(oauth, bool):
-        oauth = _OAuthEntry() if oauth else None
     return ServerConfig(
         name=name,
         transport=transport,
@@ -337,9 +334,19 @@ def _server_config(name: str, transport: Transport, entry: _Entry) -> ServerConf
         aliases=entry.aliases,
         risk=tuple(entry.risk.items()),
         protocol=entry.protocol,
-        oauth=None if oauth is None else OAuthConfig(**oauth.model_dump()),
+        oauth=_oauth(transport, entry.oauth),
         max_message_bytes=entry.max_message_bytes,
     )
+
+
+def _oauth(transport: Transport, written: _OAuthEntry | bool | None) -> OAuthConfig | None:
+    """A remote server that asks for a sign-in gets one, unless its key is given or the file says no."""
+    if isinstance(written, _OAuthEntry):
+        return OAuthConfig(**written.model_dump())
+    if not isinstance(transport, HttpTransport) or written is False:
+        return None
+    has_key = any(name.lower() == "authorization" for name in transport.headers)
+    return None if has_key and written is None else OAuthConfig()
 
 
 def interpret(document: JsonDocument) -> McpConfig:

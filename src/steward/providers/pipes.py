@@ -7,7 +7,6 @@ bounded buffers and the server's standard error. Does not own starting over (con
 
 import asyncio
 import contextlib
-import contextvars
 import os
 import re
 import sys
@@ -34,7 +33,6 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR, REQUEST_TIMEOUT, RequestId
 from pydantic import ValidationError
 
-from steward.contract.call import current_call
 from steward.providers import supervisor
 from steward.providers.framing import EndlessLineError, LineFramer, TooLong
 from steward.providers.wire import BadAnswerError, ConnectionLostError, server_error
@@ -49,7 +47,6 @@ _STDOUT, _STDERR = 1, 2
 class _Pending:
     future: asyncio.Future[dict[str, Any]]
     on_progress: ProgressFnT | None
-    context: contextvars.Context
 
 
 @dataclass
@@ -188,7 +185,7 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
             message["params"] = params
         future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         key = coerce_request_id(request_id)
-        self._pending[key] = _Pending(future, on_progress, contextvars.copy_context())
+        self._pending[key] = _Pending(future, on_progress)
         try:
             self._write(message)
             async with asyncio.timeout(opts.get("timeout")):
@@ -304,8 +301,7 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
     def _inbound(self, method: str, params: dict[str, Any] | None, body: dict[str, Any]) -> None:
         request_id: Any = body.get("id")
         if isinstance(request_id, int | str):
-            context = self._asking_context()
-            self._spawn(request_id, self._answer(request_id, method, params), context)
+            self._spawn(request_id, self._answer(request_id, method, params))
             return
         if method == "notifications/cancelled":
             handler = self._handlers.get((params or {}).get("requestId"))
@@ -315,17 +311,7 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
             self._progress(params or {})
         if not run_notify_intercept(self._intercept, method, params) and self._on_notify is not None:
             handling = self._on_notify(_Inbound(self, None), method, params)
-            self._spawn(object(), _quietly(handling), contextvars.copy_context())
-
-    def _asking_context(self) -> contextvars.Context:
-        """The call that a server's question belongs to. The wire does not say; with two, nobody is asked."""
-        contexts = [pending.context for pending in self._pending.values()]
-        channels = {
-            id(call.channel) for context in contexts if (call := context.get(current_call)) is not None
-        }
-        if len(channels) == 1:
-            return next(c for c in contexts if c.get(current_call) is not None).copy()
-        return contextvars.Context()
+            self._spawn(object(), _quietly(handling))
 
     def _progress(self, params: dict[str, Any]) -> None:
         token, done = params.get("progressToken"), params.get("progress")
@@ -338,13 +324,13 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
             float(total) if isinstance(total, int | float) else None,
             message if isinstance(message, str) else None,
         )
-        self._spawn(object(), _quietly(report), pending.context.copy())
+        self._spawn(object(), _quietly(report))
 
-    def _spawn(self, key: object, work: Any, context: contextvars.Context) -> None:
+    def _spawn(self, key: object, work: Any) -> None:
         if len(self._handlers) >= MAX_HANDLERS:
             work.close()  # a server that floods is not followed
             return
-        task = self._loop.create_task(work, context=context)
+        task = self._loop.create_task(work)
         self._handlers[key] = task
         task.add_done_callback(lambda _: self._handlers.pop(key, None))
 

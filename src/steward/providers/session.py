@@ -32,6 +32,7 @@ from mcp.shared.inbound import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from steward.contract.call import ToolCall, current_call
 from steward.providers.links import Link
 from steward.providers.wire import BadAnswerError, ConnectionLostError
 
@@ -114,12 +115,19 @@ class Session:
         self.client = client
         self.changed = asyncio.Event()  # the server's lists are not what they were
         self.heard_at = time.monotonic()
-        self.in_flight = 0
+        self._in_flight: dict[object, ToolCall | None] = {}
         self.version = client.protocol_version or ""
         self.modern = self.version in MODERN_PROTOCOL_VERSIONS
         self.capabilities = client.server_capabilities or types.ServerCapabilities()
         self._meta = {types.PROTOCOL_VERSION_META_KEY: self.version, **_STAMP} if self.modern else None
         self._wire_headers = link.kind == "http"
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._in_flight)
+
+    def calls_in_flight(self) -> list[ToolCall]:
+        return [call for call in self._in_flight.values() if call is not None]
 
     @property
     def server_info(self) -> dict[str, Any]:
@@ -147,7 +155,8 @@ class Session:
             opts["headers"] = {**self._headers(method, sent), **(headers or {})}
         if self.link.lost.is_set():
             raise ConnectionLostError(self.link.reason() or "it is gone", sent=False)
-        self.in_flight += 1
+        key = object()
+        self._in_flight[key] = current_call.get()
         try:
             answer = await self.link.dispatcher.send_raw_request(method, sent, opts)
         except (ConnectionLostError, BadAnswerError):
@@ -160,7 +169,7 @@ class Session:
                 self.heard_at = time.monotonic()  # an error is an answer too
             raise honest from None
         finally:
-            self.in_flight -= 1
+            del self._in_flight[key]
         self.heard_at = time.monotonic()
         return answer
 
@@ -273,10 +282,11 @@ class Session:
                     prompts_list_changed=changing[1],
                     resources_list_changed=changing[2],
                 ) as events:
+                    self.changed.set()  # something may have changed before anyone listened
                     async for _ in events:
                         self.changed.set()
             except SubscriptionLost:
-                self.changed.set()  # something may have been missed
+                pass
             except (MCPError, ListenNotSupportedError, TimeoutError):
                 return
             await asyncio.sleep(_LISTEN_PAUSE)

@@ -96,9 +96,10 @@ class MCPServerAgent:
 
     async def initialize(self) -> None:
         """Connect. A server that cannot be reached stays registered, unavailable, and is tried again."""
-        await self._recall()
-        self._settled.clear()
-        self.connection.start()
+        if self.connection.state is State.STOPPED:
+            await self._recall()
+            self._settled.clear()
+            self.connection.start()
         try:
             async with asyncio.timeout(self.config.timeout + 1):
                 await self._settled.wait()

@@ -187,7 +187,9 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
         key = coerce_request_id(request_id)
         self._pending[key] = _Pending(future, on_progress)
         try:
-            self._write(message)
+            if not self._write(message):
+                future.cancel()
+                raise ConnectionLostError(self.reason or "it is gone", sent=False)
             async with asyncio.timeout(opts.get("timeout")):
                 return await future
         except TimeoutError:
@@ -234,9 +236,15 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
         if self.lost.is_set():
             raise ConnectionLostError(self.reason or "it is gone", sent=False)
 
-    def _write(self, message: Mapping[str, Any]) -> None:
-        if self._stdin is not None and not self.lost.is_set():
-            self._stdin.write(orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE))
+    def _write(self, message: Mapping[str, Any]) -> bool:
+        """Whether it may have reached the server: a pipe without a reader closes at the first write."""
+        if self._stdin is None or self.lost.is_set():
+            return False
+        self._stdin.write(orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE))
+        if self._stdin.is_closing():
+            self.lose("it closed its input")
+            return False
+        return True
 
     def _abandon(self, request_id: RequestId, opts: CallOptions, reason: str) -> None:
         if opts.get("cancel_on_abandon", True):

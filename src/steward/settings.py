@@ -3,11 +3,13 @@
 Owns names, defaults and their validation. Configuration files belong to their rooms.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -144,6 +146,14 @@ def environment() -> dict[str, str]:
     import os  # noqa: PLC0415 - see above
 
     return dict(os.environ)
+
+
+def variables() -> Mapping[str, str]:
+    """Every variable, those of `.env` included, for `${NAME}` in configuration files."""
+    import os  # noqa: PLC0415 - see above
+
+    written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    return {**written, **os.environ}
 
 
 def load_settings(**overrides: Any) -> Settings:

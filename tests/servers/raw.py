@@ -174,7 +174,7 @@ def main() -> None:
     note("start")
     time.sleep(args.delay)
     if args.fault == "dies":
-        print("cannot open the database", file=sys.stderr, flush=True)  # noqa: T201
+        print("cannot open the database", file=sys.stderr, flush=True)
         sys.exit(7)
     if args.fault == "silent":
         time.sleep(3600)

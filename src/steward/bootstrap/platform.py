@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.local_tools import open_workshop
+from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.rules import WatchedRules
 from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
@@ -29,6 +30,7 @@ from steward.selection.lexical import LexicalRanker
 from steward.settings import Settings
 from steward.storage.facts import PostgresFactStore
 from steward.storage.keys import PostgresKeyStore
+from steward.storage.pins import PostgresPinStore
 from steward.storage.postgres import Database, Embedded, External, Place
 from steward.storage.proposals import PostgresProposalStore
 from steward.storage.questions import PostgresQuestionStore
@@ -87,6 +89,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         )
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
+        register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(workshop.writer.close)
         await orchestrator.lifecycle.start_all()

@@ -67,3 +67,10 @@ class ChangingAgent(Protocol):
     def subscribe(self, listener: Callable[[], None]) -> None: ...
 
     def available(self) -> bool: ...
+
+
+@runtime_checkable
+class ExplainingAgent(Protocol):
+    """An agent that can say in a line why it is not available, without being asked over a wire."""
+
+    def problem(self) -> str | None: ...

@@ -11,7 +11,14 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from steward.contract.agent import Agent, AgentFactory, ChangingAgent, Health, LifecycleState
+from steward.contract.agent import (
+    Agent,
+    AgentFactory,
+    ChangingAgent,
+    ExplainingAgent,
+    Health,
+    LifecycleState,
+)
 from steward.contract.errors import AgentError, ErrorCode, NotFoundError, StewardError
 from steward.orchestrator.registry import Registry
 
@@ -55,14 +62,15 @@ class Lifecycle:
         self._limits = limits
         self._members: dict[str, _Member] = {}
 
-    def register(self, name: str, factory: AgentFactory) -> None:
+    def register(self, name: str, factory: AgentFactory, *, auto_start: bool = True) -> None:
         if name in self._members:
             raise AgentError(
                 f"An agent named '{name}' is registered already.",
                 code=ErrorCode.AGENT_DUPLICATE,
                 fix="Give it another name.",
             )
-        self._members[name] = _Member(name=name, factory=factory)
+        state = LifecycleState.INITIALIZED if auto_start else LifecycleState.STOPPED
+        self._members[name] = _Member(name=name, factory=factory, state=state)
 
     async def unregister(self, name: str) -> None:
         """Stop an agent and forget its factory."""
@@ -156,7 +164,7 @@ class Lifecycle:
                 tools=tuple(tool.spec.name for tool in self._registry.select(agent=member.agent_id))
                 if member.agent is not None
                 else (),
-                problem=member.problem,
+                problem=member.problem or _problem_of(member.agent),
             )
             for member in self._members.values()
         )
@@ -182,6 +190,10 @@ def _seen_state(member: _Member) -> LifecycleState:
     if member.state is LifecycleState.RUNNING and isinstance(agent, ChangingAgent) and not agent.available():
         return LifecycleState.UNAVAILABLE
     return member.state
+
+
+def _problem_of(agent: Agent | None) -> str | None:
+    return agent.problem() if isinstance(agent, ExplainingAgent) else None
 
 
 def _lock(member: _Member) -> asyncio.Lock:

@@ -69,9 +69,9 @@ class Orchestrator:
         """Run one call, or say why not. Never raises for anything a tool or a caller did."""
         return await self._door(Passage(call))
 
-    def register_agent_factory(self, name: str, factory: AgentFactory) -> None:
+    def register_agent_factory(self, name: str, factory: AgentFactory, *, auto_start: bool = True) -> None:
         """The orchestrator makes the agent when it starts it, and makes a new one when it starts it again."""
-        self.lifecycle.register(name, factory)
+        self.lifecycle.register(name, factory, auto_start=auto_start)
 
     def register_agent(self, agent: Agent) -> None:
         """For an agent that exists already; the same instance is started again after a stop."""

@@ -53,6 +53,7 @@ class State(StrEnum):
     CONNECTING = "connecting"
     READY = "ready"
     RETRYING = "retrying"
+    SIGN_IN = "sign_in"  # a person must sign in first
     UNAVAILABLE = "unavailable"
 
 
@@ -88,6 +89,7 @@ class Connection:
         self._keeper: asyncio.Task[None] | None = None
         self._settled: asyncio.Future[Session | StewardError] | None = None
         self._session: Session | None = None
+        self._was_ready = False
         self._link: Link | None = None
 
     # --- what users of the connection see ---
@@ -98,8 +100,8 @@ class Connection:
 
     @property
     def available(self) -> bool:
-        """False once the retries are used up; while they last, callers wait for their outcome."""
-        return self.state in (State.READY, State.CONNECTING, State.RETRYING)
+        """False once the retries are used up; while a lost session is retried, callers wait for it."""
+        return self.state is State.READY or (self.state is State.RETRYING and self._was_ready)
 
     def start(self) -> None:
         if self._keeper is None:
@@ -128,11 +130,11 @@ class Connection:
     async def stop(self) -> None:
         """End the session and, with it, the server's process and all its children."""
         keeper, self._keeper = self._keeper, None
+        self._session = None  # an end that was wanted is not a loss
         if keeper is not None:
             for _ in range(2):  # the second time interrupts a farewell that takes too long
                 keeper.cancel()
                 await asyncio.wait((keeper,), timeout=self._timing.stop / 2)
-        self._session = None
         self._settle(UnavailableError(f"Server '{self.name}' was stopped."))
         self._settled = None
         self._become(State.STOPPED)
@@ -182,10 +184,11 @@ class Connection:
         try:
             async with asyncio.timeout(self._timeout) as deadline:
 
-                def wait_for_person() -> None:
-                    deadline.reschedule(asyncio.get_running_loop().time() + PERSON_SECONDS)
+                def sign_in_wanted(page: str) -> None:
+                    deadline.reschedule(asyncio.get_running_loop().time() + PERSON_SECONDS + self._timeout)
+                    self._sign_in_wanted(page)
 
-                link: Link = await stack.enter_async_context(self._opener(wait_for_person))
+                link = await stack.enter_async_context(self._opener(sign_in_wanted))
                 self._link = link
                 changed: list[asyncio.Event] = []
 
@@ -262,6 +265,7 @@ class Connection:
             self.reconnects += 1
             logger.info("mcp_reconnected", extra={"agent": self.name, "reconnects": self.reconnects})
         self.problem = None
+        self._was_ready = True
         self._session = session
         self._settle(session)
         self._become(State.READY)
@@ -275,11 +279,22 @@ class Connection:
         logger.warning("mcp_server_lost", extra={"agent": self.name, "problem": self.problem})
         self._become(State.RETRYING)
 
+    def _sign_in_wanted(self, page: str) -> None:
+        self.problem = f"it wants you to sign in: open {page}"
+        self._settle(
+            UnavailableError(
+                f"Server '{self.name}' wants you to sign in.",
+                fix=f"`steward agents health {self.name}` shows the page to open.",
+            )
+        )
+        self._become(State.SIGN_IN)
+
     async def _pause(self, failures: int, *, hopeless: bool) -> None:
         if failures <= self._timing.retries and not hopeless:
             self._become(State.RETRYING)
             await asyncio.sleep(self._timing.backoff * 2 ** (failures - 1))
             return
+        self._was_ready = False
         tried = f" after {failures} tries" if failures > 1 else ""
         self._settle(
             UnavailableError(

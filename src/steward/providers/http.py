@@ -37,11 +37,12 @@ class CandidTransport(httpx2.AsyncBaseTransport):
         self._seal = secrets.token_hex(8)  # so that no server can write such an error itself
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        message = request.method == "POST" and request.url.host == self._endpoint.host
+        place = (request.url.host, request.url.path)
+        message = request.method == "POST" and place == (self._endpoint.host, self._endpoint.path)
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
-            if not message or request.url.path != self._endpoint.path:
+            if not message:
                 raise
             return self._in_its_place(request, _words(error), sent=not isinstance(error, _NOT_SENT))
         if response.status_code in _TURNED_AWAY | _LOST_ON_THE_WAY and message:

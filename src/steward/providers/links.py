@@ -6,15 +6,14 @@ Owns how each transport is opened and closed. Does not own when (connection.py) 
 import asyncio
 import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
 import httpx2
-from fastmcp import FastMCP
 from mcp.client.sse import sse_client
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
@@ -29,6 +28,9 @@ from steward.providers.mcp_config import HttpTransport, OAuthConfig, ServerConfi
 from steward.providers.oauth import SignIn, nobody_to_ask, oauth_provider
 from steward.providers.pipes import start_process
 from steward.providers.secrets import MappingSource, Secrets
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP  # a second's import that only servers in this process need
 
 STOP_GRACE = 2.0  # seconds for a server to end by itself once its input is closed
 
@@ -60,15 +62,17 @@ class Surroundings:
     sign_in: SignIn = nobody_to_ask
 
 
-LinkOpener = Callable[[Callable[[], None]], Any]
-"""Called with what to call when a person is being waited for; gives an async context manager of a `Link`."""
+SignInWanted = Callable[[str], None]
+"""Told the page on which a person must sign in before anything else can happen."""
+
+LinkOpener = Callable[[SignInWanted], AbstractAsyncContextManager[Link]]
 
 
 def link_opener(config: ServerConfig, around: Surroundings) -> LinkOpener:
     transport = config.transport
     if isinstance(transport, StdioTransport):
-        return lambda _waiting: _stdio(config, transport, around)
-    return lambda waiting: _http(config, transport, around, waiting)
+        return lambda _wanted: _stdio(config, transport, around)
+    return lambda wanted: _http(config, transport, around, wanted)
 
 
 @asynccontextmanager
@@ -138,7 +142,7 @@ class _WatchedDispatcher(JSONRPCDispatcher):
 
 @asynccontextmanager
 async def _http(
-    config: ServerConfig, transport: HttpTransport, around: Surroundings, waiting: Callable[[], None]
+    config: ServerConfig, transport: HttpTransport, around: Surroundings, wanted: SignInWanted
 ) -> AsyncGenerator[Link]:
     where = f"server '{config.name}'"
     url = await around.secrets.expand(transport.url, where=f"{where}: url")
@@ -161,7 +165,7 @@ async def _http(
             url=url,
             folder=around.tokens,
             sign_in=around.sign_in,
-            waiting=waiting,
+            wanted=wanted,
         )
     async with AsyncExitStack() as stack:
         client = make_client(candid, headers=headers, timeout=config.timeout, auth=auth)
@@ -203,13 +207,13 @@ async def _expanded(config: OAuthConfig, secrets: Secrets, where: str) -> OAuthC
     return replace(config, **await secrets.expand_all(given, where=where))
 
 
-def memory_opener(server: FastMCP[Any]) -> LinkOpener:
+def memory_opener(server: "FastMCP[Any]") -> LinkOpener:
     """A server in this process, spoken to without a wire."""
-    return lambda _waiting: _memory(server)
+    return lambda _wanted: _memory(server)
 
 
 @asynccontextmanager
-async def _memory(server: FastMCP[Any]) -> AsyncGenerator[Link]:
+async def _memory(server: "FastMCP[Any]") -> AsyncGenerator[Link]:
     lost = asyncio.Event()
     lowlevel = server._mcp_server  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - FastMCP has no public way
     async with (

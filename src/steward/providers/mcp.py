@@ -40,6 +40,7 @@ from steward.providers.wire import BadAnswerError, ConnectionLostError
 logger = logging.getLogger(__name__)
 
 MAX_TOOLS = 5000
+MAX_START = 20.0  # seconds; a slower server goes on connecting while everything else works
 MAX_DESCRIPTION = 16 * 1024
 
 
@@ -101,7 +102,7 @@ class MCPServerAgent:
             self._settled.clear()
             self.connection.start()
         try:
-            async with asyncio.timeout(self.config.timeout + 1):
+            async with asyncio.timeout(min(self.config.timeout + 1, MAX_START)):
                 await self._settled.wait()
         except TimeoutError:
             pass  # the connection goes on by itself; health says how far it is
@@ -159,6 +160,9 @@ class MCPServerAgent:
 
     def available(self) -> bool:
         return self.connection.available
+
+    def problem(self) -> str | None:
+        return self.connection.problem
 
     # --- AcceptingAgent ---
 

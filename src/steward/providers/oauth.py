@@ -95,14 +95,16 @@ class SignInRequiredError(AgentError):
         super().__init__(
             "it wants you to sign in",
             code=ErrorCode.UNAUTHENTICATED,
-            fix="Run `steward agents start NAME` at a terminal to open its sign-in page.",
+            fix="Start Steward with `steward up`; `steward agents health NAME` then shows the page.",
         )
 
 
 class BrowserSignIn:
-    """Opens the sign-in page and waits on a loopback address for its answer."""
+    """Waits on a loopback address for a person's browser to bring the answer of the sign-in page."""
 
-    def __init__(self, open_page: Callable[[str], object], *, patience: float = PERSON_SECONDS) -> None:
+    def __init__(
+        self, open_page: Callable[[str], object] | None = None, *, patience: float = PERSON_SECONDS
+    ) -> None:
         self._open_page = open_page
         self._patience = patience
 
@@ -124,7 +126,8 @@ class BrowserSignIn:
 
         server = await asyncio.start_server(receive, "127.0.0.1", urlsplit(redirect_uri).port)
         async with server:
-            self._open_page(url)
+            if self._open_page is not None:
+                self._open_page(url)
             async with asyncio.timeout(self._patience):
                 answer = await answered
         if "code" not in answer:
@@ -134,9 +137,15 @@ class BrowserSignIn:
 
 
 def oauth_provider(
-    config: OAuthConfig, *, server: str, url: str, folder: Path, sign_in: SignIn, waiting: Callable[[], None]
+    config: OAuthConfig,
+    *,
+    server: str,
+    url: str,
+    folder: Path,
+    sign_in: SignIn,
+    wanted: Callable[[str], None],
 ) -> OAuthClientProvider:
-    """The SDK's provider for one server. `waiting` is called when a person is asked, who takes longer."""
+    """The SDK's provider for one server. `wanted` is told the page when a person must sign in."""
     redirect_uri = f"http://127.0.0.1:{config.redirect_port or DEFAULT_REDIRECT_PORT}/callback"
     if config.grant == "client_credentials":
         return _machine_provider(config, url, TokenFile(folder, server, url, None))
@@ -152,7 +161,7 @@ def oauth_provider(
     pages: list[str] = []
 
     async def redirect(page: str) -> None:
-        waiting()
+        wanted(page)
         pages.append(page)
 
     async def callback() -> AuthorizationCodeResult:

@@ -31,15 +31,24 @@ def system_keyring(service: str, name: str) -> str | None:
 
 
 class Secrets:
-    def __init__(self, source: SecretSource, keyring: KeyringLookup = system_keyring) -> None:
+    def __init__(
+        self,
+        source: SecretSource,
+        keyring: KeyringLookup = system_keyring,
+        *,
+        on_value: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """`on_value` is told each value that was looked up, so that it can be kept out of logs."""
         self._source = source
         self._keyring = keyring
+        self._on_value = on_value
 
     async def expand(self, text: str, *, where: str) -> str:
         """`text` with every reference replaced. `where` names the place for the error."""
         found: dict[str, str] = {}
         for reference in _REFERENCE.findall(text):
             found[reference] = await self._lookup(reference, where)
+            self._on_value(found[reference])
         return _REFERENCE.sub(lambda match: found[match[1]], text)
 
     async def expand_all(self, values: Mapping[str, str], *, where: str) -> dict[str, str]:

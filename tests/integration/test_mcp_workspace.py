@@ -1,0 +1,86 @@
+"""A workspace with servers in mcp.json, from configuration to an approved call."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.door import MODEL, PERSON
+from tests.mcp_servers import FOLDER, eventually
+
+from steward.bootstrap.platform import Platform, open_platform
+from steward.contract.agent import LifecycleState
+from steward.contract.call import Done, PendingApproval, ToolCall
+from steward.contract.errors import ConfigError
+from steward.settings import Settings
+
+
+def settings(home: Path, database_url: str, servers: object) -> Settings:
+    home.mkdir(exist_ok=True)
+    (home / "mcp.json").write_text(json.dumps(servers))
+    return Settings(
+        STEWARD_HOME=home, DATABASE_URL=database_url, OTEL_EXPORTER_OTLP_ENDPOINT="none", _env_file=None
+    )  # type: ignore[call-arg]
+
+
+def raw(*arguments: str, **keys: object) -> dict[str, object]:
+    return {"command": sys.executable, "args": [str(FOLDER / "raw.py"), *arguments], **keys}
+
+
+@pytest.fixture
+async def platform(tmp_path: Path, database_url: str) -> AsyncIterator[Platform]:
+    servers = {
+        "notes": raw(risk={"echo": "reversible"}, aliases={"say": "echo"}),
+        "dead": raw("--fault", "dies"),
+        "later": raw(autoStart=False),
+        "off": raw(disabled=True),
+    }
+    async with open_platform(settings(tmp_path / "home", database_url, {"mcpServers": servers})) as platform:
+        yield platform
+
+
+@pytest.mark.req("ORC-US2.1", "SKL-US4.1", "ORC-FR-006")
+async def test_configured_servers_are_there_and_dead_ones_are_shown(platform: Platform) -> None:
+    lifecycle = platform.orchestrator.lifecycle
+    states = {status.id: status.state for status in lifecycle.statuses()}
+    assert states["notes"] is LifecycleState.RUNNING
+    assert states["dead"] is LifecycleState.UNAVAILABLE
+    assert states["later"] is states["off"] is LifecycleState.STOPPED
+    (dead,) = [status for status in lifecycle.statuses() if status.id == "dead"]
+    assert "cannot open the database" in (dead.problem or "")
+    health = await lifecycle.health("dead")
+    assert not health.healthy
+    await lifecycle.start("later")
+    assert platform.orchestrator.registry.find("later__echo") is not None
+
+
+@pytest.mark.req("ORC-US2.2")
+async def test_a_rated_tool_runs_and_an_unknown_one_waits_for_a_person(platform: Platform) -> None:
+    door = platform.orchestrator
+    said = await door.execute(ToolCall(tool="say", arguments={"text": "hello"}, caller=MODEL))
+    assert isinstance(said, Done)
+    assert said.data == "hello"
+    waits = await door.execute(ToolCall(tool="notes__count", arguments={}, caller=MODEL))
+    assert isinstance(waits, PendingApproval)
+    done = await door.approvals.approve(waits.proposal_id, approver=PERSON, via="cli")
+    assert isinstance(done, Done)
+    assert done.data == "counted"
+
+
+async def test_a_broken_mcp_json_halts_with_its_line(tmp_path: Path, database_url: str) -> None:
+    broken = settings(tmp_path / "home", database_url, {"mcpServers": {"a": {"command": []}}})
+    with pytest.raises(ConfigError) as error:
+        async with open_platform(broken):
+            pass
+    assert error.value.code == "CONFIG_INVALID"
+    assert error.value.details["line"] == 1
+
+
+async def test_a_server_that_comes_to_life_later_brings_its_tools(tmp_path: Path, database_url: str) -> None:
+    missing = tmp_path / "late.py"
+    server = {"late": {"command": sys.executable, "args": [str(missing)]}}
+    async with open_platform(settings(tmp_path / "home", database_url, {"mcpServers": server})) as platform:
+        assert platform.orchestrator.registry.find("late__echo") is None
+        missing.write_text((FOLDER / "raw.py").read_text())
+        await eventually(lambda: platform.orchestrator.registry.find("late__echo"))

@@ -4,12 +4,19 @@ Owns what a connection is given from the workspace: the environment, where token
 """
 
 import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from steward.contract.pins import PinStore
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.providers.mcp_config import load_mcp_config
+from steward.providers.resources import AGENT as RESOURCES
+from steward.providers.resources import resources_agent
 from steward.settings import Settings, variables
 from steward.telemetry.masking import MASKER
+
+if TYPE_CHECKING:
+    from steward.providers.mcp import MCPServerAgent
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +38,16 @@ def register_servers(orchestrator: Orchestrator, settings: Settings, pins: PinSt
         tokens=settings.home / "oauth",
         sign_in=BrowserSignIn(),
     )
+    running: dict[str, MCPServerAgent] = {}
+
+    def noted(name: str, make: "Callable[[], MCPServerAgent]") -> "Callable[[], MCPServerAgent]":
+        def factory() -> "MCPServerAgent":
+            running[name] = make()
+            return running[name]
+
+        return factory
+
     starts = {server.name: server.auto_start for server in config.servers}
-    for name, factory in mcp_agents(config.servers, around=around, pins=pins).items():
-        orchestrator.register_agent_factory(name, factory, auto_start=starts[name])
+    for name, make in mcp_agents(config.servers, around=around, pins=pins).items():
+        orchestrator.register_agent_factory(name, noted(name, make), auto_start=starts[name])
+    orchestrator.register_agent_factory(RESOURCES, lambda: resources_agent(lambda: running))

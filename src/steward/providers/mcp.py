@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 MAX_TOOLS = 5000
 MAX_START = 20.0  # seconds; a slower server goes on connecting while everything else works
 MAX_DESCRIPTION = 16 * 1024
+READ_SECONDS = 30.0  # for a resource or a prompt, unless the server's toolTimeout says otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +232,10 @@ class MCPServerAgent:
 
     async def _translated(self, work: Any, method: str) -> Any:
         try:
-            return await work
+            async with asyncio.timeout(self.config.tool_timeout or READ_SECONDS):
+                return await work
+        except TimeoutError:
+            raise UnavailableError(f"Server '{self.config.name}' did not answer {method} in time.") from None
         except ConnectionLostError as error:
             raise UnavailableError(f"Server '{self.config.name}' was lost: {error.message}.") from error
         except BadAnswerError as error:

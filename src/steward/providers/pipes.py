@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -30,7 +30,7 @@ from mcp.shared.dispatcher import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp.shared.transport_context import TransportContext
-from mcp_types import INTERNAL_ERROR, REQUEST_TIMEOUT, RequestId
+from mcp_types import INVALID_PARAMS, REQUEST_TIMEOUT, RequestId
 from pydantic import ValidationError
 
 from steward.providers import supervisor
@@ -309,7 +309,7 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
     def _inbound(self, method: str, params: dict[str, Any] | None, body: dict[str, Any]) -> None:
         request_id: Any = body.get("id")
         if isinstance(request_id, int | str):
-            self._spawn(request_id, self._answer(request_id, method, params))
+            self._spawn(request_id, lambda: self._answer(request_id, method, params))
             return
         if method == "notifications/cancelled":
             handler = self._handlers.get((params or {}).get("requestId"))
@@ -317,9 +317,9 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
                 handler.cancel()
         if method == "notifications/progress":
             self._progress(params or {})
-        if not run_notify_intercept(self._intercept, method, params) and self._on_notify is not None:
-            handling = self._on_notify(_Inbound(self, None), method, params)
-            self._spawn(object(), _quietly(handling))
+        on_notify = self._on_notify
+        if not run_notify_intercept(self._intercept, method, params) and on_notify is not None:
+            self._spawn(object(), lambda: _quietly(on_notify(_Inbound(self, None), method, params)))
 
     def _progress(self, params: dict[str, Any]) -> None:
         token, done = params.get("progressToken"), params.get("progress")
@@ -327,18 +327,18 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
         if pending is None or pending.on_progress is None or not isinstance(done, int | float):
             return
         total, message = params.get("total"), params.get("message")
-        report = pending.on_progress(
+        report = pending.on_progress
+        steps = (
             float(done),
             float(total) if isinstance(total, int | float) else None,
             message if isinstance(message, str) else None,
         )
-        self._spawn(object(), _quietly(report))
+        self._spawn(object(), lambda: _quietly(report(*steps)))
 
-    def _spawn(self, key: object, work: Any) -> None:
+    def _spawn(self, key: object, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if len(self._handlers) >= MAX_HANDLERS:
-            work.close()  # a server that floods is not followed
-            return
-        task = self._loop.create_task(work)
+            return  # a server that floods is not followed
+        task = self._loop.create_task(work())
         self._handlers[key] = task
         task.add_done_callback(lambda _: self._handlers.pop(key, None))
 
@@ -350,11 +350,11 @@ class PipeDispatcher(asyncio.SubprocessProtocol):
         except MCPError as error:
             reply["error"] = error.error.model_dump(exclude_none=True)
         except ValidationError:
-            reply["error"] = {"code": INTERNAL_ERROR, "message": "the request could not be understood"}
+            reply["error"] = {"code": INVALID_PARAMS, "message": "the request could not be understood"}
         self._write(reply)
 
 
-async def _quietly(work: Any) -> None:
+async def _quietly(work: Awaitable[None]) -> None:
     """A notification's handler must never end the conversation."""
     with contextlib.suppress(Exception):  # whoever listens is told by its own log
         await work

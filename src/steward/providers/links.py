@@ -157,16 +157,7 @@ async def _http(
     candid = CandidTransport(
         httpx2.AsyncHTTPTransport(), endpoint=url, max_bytes=config.max_message_bytes, on_lost=on_lost
     )
-    auth = None
-    if config.oauth is not None and "authorization" not in {name.lower() for name in headers}:
-        auth = oauth_provider(
-            await _expanded(config.oauth, around.secrets, f"{where}: oauth"),
-            server=config.name,
-            url=url,
-            folder=around.tokens,
-            sign_in=around.sign_in,
-            wanted=wanted,
-        )
+    auth = await _auth(config, url, headers, around, wanted)
     async with AsyncExitStack() as stack:
         client = make_client(candid, headers=headers, timeout=config.timeout, auth=auth)
         if transport.sse:
@@ -195,6 +186,21 @@ async def _http(
             facts=lambda: {"url": transport.url},
             honest=candid.honest,
         )
+
+
+async def _auth(
+    config: ServerConfig, url: str, headers: Mapping[str, str], around: Surroundings, wanted: SignInWanted
+) -> httpx2.Auth | None:
+    if config.oauth is None or any(name.lower() == "authorization" for name in headers):
+        return None
+    return oauth_provider(
+        await _expanded(config.oauth, around.secrets, f"server '{config.name}': oauth"),
+        server=config.name,
+        url=url,
+        folder=around.tokens,
+        sign_in=around.sign_in,
+        wanted=wanted,
+    )
 
 
 async def _expanded(config: OAuthConfig, secrets: Secrets, where: str) -> OAuthConfig:

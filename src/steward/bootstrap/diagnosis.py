@@ -15,6 +15,7 @@ from steward.bootstrap import home
 from steward.bootstrap.platform import place
 from steward.bootstrap.rules import WatchedRules
 from steward.contract.errors import StewardError
+from steward.providers.mcp_config import load_mcp_config
 from steward.settings import Settings
 from steward.storage.postgres import Database, Embedded
 
@@ -41,6 +42,7 @@ async def diagnose(
     yield _home(settings)
     yield _disk(settings)
     yield _explained("policy", lambda: _policy(settings))
+    yield _explained("servers", lambda: _servers(settings))
     yield await _database(settings)
     yield _model(settings)
     yield _port(host, port, running)
@@ -81,6 +83,16 @@ def _disk(settings: Settings) -> Finding:
 def _policy(settings: Settings) -> Finding:
     rules = WatchedRules(settings.policy_file)()
     return Finding("policy", Verdict.GOOD, f"{len(rules.rules)} rules in policy.toml")
+
+
+def _servers(settings: Settings) -> Finding:
+    if not settings.mcp_file.exists():
+        return Finding("servers", Verdict.NOTE, "There is no mcp.json yet.", "Run 'steward init'.")
+    config = load_mcp_config(settings.mcp_file)
+    detail = f"{len(config.servers)} servers in mcp.json"
+    if config.notes:
+        return Finding("servers", Verdict.NOTE, " ".join((f"{detail}.", *config.notes)))
+    return Finding("servers", Verdict.GOOD, detail)
 
 
 async def _database(settings: Settings) -> Finding:

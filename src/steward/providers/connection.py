@@ -90,6 +90,7 @@ class Connection:
         self._settled: asyncio.Future[Session | StewardError] | None = None
         self._session: Session | None = None
         self._was_ready = False
+        self._wanted: tuple[str, float] | None = None
         self._link: Link | None = None
 
     # --- what users of the connection see ---
@@ -146,6 +147,8 @@ class Connection:
             facts |= {"transport": link.kind, **link.facts()}
         if session is not None:
             facts |= {"protocol": session.version, "server": session.server_info}
+            if self._wanted is not None and session.heard_at < self._wanted[1]:
+                facts["sign_in"] = self._wanted[0]
         stderr = link.stderr() if link is not None else self.stderr
         if stderr:
             facts["stderr"] = list(stderr)
@@ -185,7 +188,10 @@ class Connection:
             async with asyncio.timeout(self._timeout) as deadline:
 
                 def sign_in_wanted(page: str) -> None:
-                    deadline.reschedule(asyncio.get_running_loop().time() + PERSON_SECONDS + self._timeout)
+                    with suppress(RuntimeError):  # connected long since: a later call asks for more
+                        deadline.reschedule(
+                            asyncio.get_running_loop().time() + PERSON_SECONDS + self._timeout
+                        )
                     self._sign_in_wanted(page)
 
                 link = await stack.enter_async_context(self._opener(sign_in_wanted))
@@ -280,6 +286,9 @@ class Connection:
         self._become(State.RETRYING)
 
     def _sign_in_wanted(self, page: str) -> None:
+        if self._session is not None:
+            self._wanted = (page, time.monotonic())  # one call needs more rights; the session is fine
+            return
         self.problem = f"it wants you to sign in: open {page}"
         self._settle(
             UnavailableError(

@@ -17,6 +17,7 @@ from tests.door import Door
 from tests.mcp_servers import (
     FAST,
     FOLDER,
+    WATCHFUL,
     connected,
     eventually,
     free_port,
@@ -113,21 +114,21 @@ async def test_a_server_that_dies_on_every_call_is_not_called_for_ever(tmp_path:
 @pytest.mark.req("ORC-SC-003")
 async def test_a_server_that_stops_answering_is_noticed_and_replaced(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    async with connected(stdio("--state", str(state))) as agent:
+    async with connected(stdio("--state", str(state)), timing=WATCHFUL) as agent:
         processes = server_processes(agent)
         for process in processes[1:]:
             process.suspend()
-        await eventually(lambda: agent.connection.reconnects == 1)
-        assert (await execute(agent, "echo", text="again")).data == "again"
+        await eventually(lambda: agent.connection.reconnects >= 1 and agent.connection.session)
         _, alive = psutil.wait_procs(processes, timeout=10)
         assert alive == []
 
 
 async def test_a_server_at_work_may_be_silent_for_a_while(tmp_path: Path) -> None:
-    async with connected(stdio("--fault", "deaf")) as agent:
+    state = tmp_path / "state"
+    async with connected(stdio("--fault", "deaf", "--state", str(state)), timing=WATCHFUL) as agent:
         waiting = asyncio.create_task(execute(agent, "hang"))
         first = agent.connection.session
-        await asyncio.sleep(FAST.ping_every + FAST.ping_timeout)  # one unanswered ping, no more
+        await eventually(lambda: lines(state).count("ping") == 2)  # so the first went unanswered
         assert agent.connection.session is first
         result = await waiting
         assert isinstance(result, Failed)
@@ -234,7 +235,7 @@ async def test_all_servers_are_set_up_by_one_function_even_when_all_are_dead() -
 @pytest.mark.req("ORC-Q29")
 async def test_a_flapping_server_is_followed_without_leaks_or_doubled_calls(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    timing = Timing(backoff=0.01, poll=0.02, ping_every=0.05, ping_timeout=0.5, stable_after=0.0)
+    timing = Timing(backoff=0.01, poll=0.02, stable_after=0.0)
     async with connected(stdio("--state", str(state)), timing=timing) as agent:
         answered = unknown = 0
         for _ in range(15):

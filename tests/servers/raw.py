@@ -162,6 +162,7 @@ def handle(method: str, request_id: object, params: dict[str, object]) -> None:
     elif method == "tools/call":
         call(request_id, params["name"], params.get("arguments") or {})
     elif method == "ping":
+        note("ping")
         if args.fault != "deaf":
             send({"jsonrpc": "2.0", "id": request_id, "result": {}})
     elif method == "notifications/cancelled":

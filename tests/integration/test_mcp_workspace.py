@@ -68,13 +68,16 @@ async def test_a_rated_tool_runs_and_an_unknown_one_waits_for_a_person(platform:
     assert done.data == "counted"
 
 
-async def test_a_broken_mcp_json_halts_with_its_line(tmp_path: Path, database_url: str) -> None:
-    broken = settings(tmp_path / "home", database_url, {"mcpServers": {"a": {"command": []}}})
+@pytest.mark.parametrize("servers", [{"a": {"command": []}}, {"core": {"command": "x"}}])
+async def test_an_mcp_json_that_cannot_be_used_halts(
+    servers: object, tmp_path: Path, database_url: str
+) -> None:
+    broken = settings(tmp_path / "home", database_url, {"mcpServers": servers})
     with pytest.raises(ConfigError) as error:
         async with open_platform(broken):
             pass
     assert error.value.code == "CONFIG_INVALID"
-    assert error.value.details["line"] == 1
+    assert "mcp.json" in error.value.message
 
 
 async def test_a_server_that_comes_to_life_later_brings_its_tools(tmp_path: Path, database_url: str) -> None:

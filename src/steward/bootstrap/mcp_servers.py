@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from steward.contract.errors import AgentError, ConfigError
 from steward.contract.pins import PinStore
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.providers.mcp_config import load_mcp_config
@@ -48,6 +49,12 @@ def register_servers(orchestrator: Orchestrator, settings: Settings, pins: PinSt
         return factory
 
     starts = {server.name: server.auto_start for server in config.servers}
-    for name, make in mcp_agents(config.servers, around=around, pins=pins).items():
-        orchestrator.register_agent_factory(name, noted(name, make), auto_start=starts[name])
     orchestrator.register_agent_factory(RESOURCES, lambda: resources_agent(lambda: running))
+    for name, make in mcp_agents(config.servers, around=around, pins=pins).items():
+        try:
+            orchestrator.register_agent_factory(name, noted(name, make), auto_start=starts[name])
+        except AgentError as error:
+            raise ConfigError(
+                f"{settings.mcp_file}: '{name}' is the name of one of Steward's own agents.",
+                fix="Give the server another name.",
+            ) from error

@@ -69,6 +69,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "home": Verdict.NOTE,
         "disk": Verdict.GOOD,
         "policy": Verdict.GOOD,
+        "servers": Verdict.NOTE,
         "database": Verdict.GOOD,
         "model": Verdict.GOOD,
         "port": Verdict.GOOD,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from steward.contract.call import Done, Failed, ToolResult
+from steward.contract.call import Done, Failed, ToolResult, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.providers.functions import FunctionTool
@@ -88,13 +88,26 @@ def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None =
     async def code_execution(
         *, code: str, language: str = "python", stdin: str = "", timeout_seconds: float = DEFAULT_SECONDS
     ) -> ToolResult:
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True, mode=0o700)
+        program = await asyncio.to_thread(_written, folder, code)
         # Unbuffered, so that a run that is stopped still shows what it printed until then.
-        interpreter = [sys.executable, "-u", "-c"] if language == "python" else ["sh", "-c"]
-        process = await Supervised.start([*interpreter, code], folder=folder, environment=environment)
-        return await _outcome(process, stdin=stdin, seconds=timeout_seconds)
+        interpreter = [sys.executable, "-u"] if language == "python" else ["sh"]
+        try:
+            process = await Supervised.start(
+                [*interpreter, str(program)], folder=folder, environment=environment
+            )
+            return await _outcome(process, stdin=stdin, seconds=timeout_seconds)
+        finally:
+            program.unlink(missing_ok=True)
 
     return FunctionTool(SPEC, code_execution)
+
+
+def _written(folder: Path, code: str) -> Path:
+    """The program as a file: an argument would be limited, and errors could not show its lines."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    program = folder / f".program-{new_id()[:8]}"
+    program.write_text(code, encoding="utf-8", errors="replace")
+    return program
 
 
 @dataclass(slots=True)

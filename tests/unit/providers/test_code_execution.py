@@ -22,6 +22,10 @@ async def run(folder: Path, environment: dict[str, str] | None = None, **argumen
     return await agent.execute("code_execution", arguments)
 
 
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
 def printed(text: str) -> Done:
     return Done(data={"exit_code": 0, "stdout": text, "stderr": "", "truncated": False})
 
@@ -94,6 +98,15 @@ async def test_long_output_is_cut_and_endless_output_is_stopped(tmp_path: Path) 
     assert isinstance(endless, Failed)
     assert "more than 16 MiB" in endless.error
     assert len(endless.data["stdout"]) == code_execution.KEPT_BYTES
+
+
+async def test_a_program_may_be_long_and_leaves_no_file_of_ours(tmp_path: Path) -> None:
+    assert await run(tmp_path, code="# " + "x" * 200_000 + "\nprint('long')") == printed("long\n")
+    failed = await run(tmp_path, code="x = 1\nraise ValueError(x)")
+    assert isinstance(failed, Failed)
+    assert "line 2" in failed.data["stderr"]
+    assert "raise ValueError(x)" in failed.data["stderr"]
+    assert files(tmp_path) == []
 
 
 async def test_a_program_that_does_not_read_its_input_runs_all_the_same(tmp_path: Path) -> None:

@@ -1,15 +1,14 @@
 """A developer adds a tool to a running Steward, uses it from another program, and stops Steward mid-call."""
 
 import asyncio
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
+from tests.running import Running, steward_up
 from tests.waiting import until
 
 SLOW = """
@@ -25,29 +24,10 @@ def run(folder):
 """
 
 
-class Running:
-    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
-        self.process = process
-        self.url = url
-
-
 @pytest.fixture
 async def steward(tmp_path: Path, database_url: str) -> AsyncIterator[Running]:
-    environment = os.environ | {
-        "STEWARD_HOME": str(tmp_path / "home"),
-        "DATABASE_URL": database_url,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "steward", "up", "--port", "0",
-        env=environment, cwd=tmp_path, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
-    yield Running(process, next(word for word in line.split() if word.startswith("http")))
-    if process.returncode is None:
-        process.kill()
-    await process.communicate()
+    async with steward_up(tmp_path, database_url) as running:
+        yield running
 
 
 @pytest.mark.req("SKL-SC-002", "SKL-US3.1")

@@ -106,6 +106,7 @@ class RegistryWriter:
                 _settle(done, applied=applied)
 
     async def _apply(self, change: Change) -> Applied:
+        self._require_running()
         async with self._alone():
             reading = await asyncio.to_thread(self._file.read)
             entry, after = _edited(reading.tools, change)
@@ -140,6 +141,15 @@ class RegistryWriter:
             raise AgentError(
                 f"Nothing was changed: the tools could not be loaded ({type(error).__name__}: {error})."
             ) from error
+
+    def _require_running(self) -> None:
+        """A change that cannot be loaded now would be accepted on trust."""
+        if not self._agent.running:
+            raise UnavailableError(
+                "Python tools are stopped, so nothing was changed.",
+                code=ErrorCode.AGENT_UNAVAILABLE,
+                fix=f"Start them with 'steward agents start {AGENT_ID}'.",
+            )
 
     def _require_free_name(self, change: Change) -> None:
         if not isinstance(change, AddTool):

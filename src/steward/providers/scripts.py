@@ -55,6 +55,10 @@ class ScriptToolsAgent:
             self._watching = None
         await self._pool.close()
 
+    @property
+    def running(self) -> bool:
+        return self._watching is not None
+
     def manifest(self) -> AgentManifest:
         return self._specs
 

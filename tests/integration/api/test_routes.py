@@ -34,6 +34,8 @@ async def test_the_agent_of_python_tools_starts_again_after_a_stop(api: httpx.As
     for _ in range(2):
         await api.post("/v1/agents/tools/stop")
         assert (await api.post("/v1/tools/one/call", json={})).status_code == 404
+        refused = await api.delete("/v1/tools/one")
+        assert (refused.status_code, refused.json()["code"]) == (503, "AGENT_UNAVAILABLE")
         await api.post("/v1/agents/tools/start")
         assert (await api.post("/v1/tools/one/call", json={})).json()["data"] == 1
     added = await api.post(

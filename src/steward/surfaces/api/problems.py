@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from steward.contract.errors import (
+    AgentError,
     ConfigError,
     ConflictError,
     ErrorCode,
@@ -31,6 +32,7 @@ STATUS_BY_CODE = {
     ErrorCode.STORAGE_FULL: 507,
     ErrorCode.AGENT_NOT_FOUND: 404,
     ErrorCode.TOOL_DUPLICATE: 409,
+    ErrorCode.AGENT_DUPLICATE: 409,
 }
 
 STATUS_BY_CLASS: tuple[tuple[type[StewardError], int], ...] = (
@@ -39,6 +41,7 @@ STATUS_BY_CLASS: tuple[tuple[type[StewardError], int], ...] = (
     (InputError, 400),
     (ForbiddenError, 403),
     (ConflictError, 409),
+    (AgentError, 503),
     (UnavailableError, 503),
     (ConfigError, 500),
 )

@@ -1,0 +1,39 @@
+"""A real `steward up` in a process of its own, for tests that need the whole program."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS_TO_START = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    process: asyncio.subprocess.Process
+    url: str
+
+
+@asynccontextmanager
+async def steward_up(folder: Path, database_url: str, **variables: str) -> AsyncGenerator[Running]:
+    environment = os.environ | {
+        "STEWARD_HOME": str(folder / "home"),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        **variables,
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "steward", "up", "--port", "0",
+        env=environment, cwd=folder, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = (await asyncio.wait_for(process.stdout.readline(), SECONDS_TO_START)).decode()
+        yield Running(process, next(word for word in line.split() if word.startswith("http")))
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()

@@ -40,7 +40,7 @@ def test_a_held_tool_is_accepted_only_when_somebody_says_yes(run: Run) -> None:
     said = run("tools", "accept", "raw__echo", "--yes")
     assert said.exit_code == 0
     assert "keep something from the user" in said.stdout
-    assert "raw__echo is ready." in said.stdout
+    assert "raw__echo is accepted." in said.stdout
     again = run("tools", "accept", "raw__echo", "--yes", "--json")
     assert (again.exit_code, parsed(again)["error_code"]) == (1, "CONFLICT")
     own = run("tools", "accept", "save_fact", "--yes", "--json")

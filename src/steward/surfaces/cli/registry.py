@@ -8,7 +8,7 @@ import typer
 
 from steward.contract.errors import InputError
 from steward.surfaces.cli.client import connect
-from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
+from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table
 
 Name = Annotated[str, typer.Argument(help="The tool's name: letters, digits, '_' and '-'.")]
 Script = Annotated[
@@ -156,17 +156,31 @@ def search(
     run(work, as_json=as_json)
 
 
-def accept(name: Name, as_json: JsonFlag = False) -> None:
-    """Accept a server's tool whose definition changed or looked odd, after you have read it.
+def accept(
+    name: Name,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept without being asked.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show why a server's tool is held back, and accept it as it is now. Ends with 3 when nobody said yes.
 
     \b
     Example: steward tools accept notes__append
     """
 
-    async def work() -> None:
+    async def work() -> int:
         async with connect() as api:
+            tool = await api.get(f"/v1/tools/{name}")
+            if tool["blocked"] and not as_json:
+                say(tool["blocked"])
+            if tool["blocked"] and not yes:
+                if as_json or not at_terminal():
+                    show_json(tool) if as_json else say("Answer with --yes.", error=True)
+                    return Exit.WAITS
+                typer.confirm("Accept it as it is now?", default=False, abort=True)
             tool = await api.post(f"/v1/tools/{name}/accept")
         show_json(tool) if as_json else say(f"{name} is accepted.")
+        return Exit.DONE
 
     run(work, as_json=as_json)
 

@@ -11,7 +11,6 @@ from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import (
     Exit,
     JsonFlag,
-    at_terminal,
     result_exit,
     run,
     say,
@@ -77,38 +76,6 @@ def call_tool(
             result = await settle(api, result, yes=yes, as_json=as_json)
         show_result(result, as_json=as_json)
         return result_exit(result)
-
-    run(work, as_json=as_json)
-
-
-@app.command("accept")
-def accept_tool(
-    name: Annotated[str, typer.Argument(help="The quarantined tool; see 'steward tools list'.")],
-    *,
-    yes: Annotated[bool, typer.Option("--yes", help="Accept without being asked.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Accept a tool whose definition changed or looked suspicious, after showing why it was held back.
-
-    \b
-    Example: steward tools accept notes__append
-    """
-
-    async def work() -> int:
-        async with connect() as api:
-            tool = await api.get(f"/v1/tools/{name}")
-            if tool.get("blocked") and not as_json:
-                say(tool["blocked"])
-            if tool.get("blocked") and not yes:
-                if as_json or not at_terminal():
-                    return Exit.WAITS
-                typer.confirm("Accept it as it is now?", default=False, abort=True)
-            tool = await api.post(f"/v1/tools/{name}/accept")
-        if as_json:
-            show_json(tool)
-        else:
-            say(f"{tool['name']} is {_standing(tool)}.")
-        return Exit.DONE
 
     run(work, as_json=as_json)
 

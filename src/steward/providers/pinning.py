@@ -39,8 +39,8 @@ _INSTRUCTIONS = {
         \b(before|after|whenever|instead\ of)\b .{0,20} \b(using|calling|invoking|running)\b .{0,10}
         \b(any|every|all|each)\b .{0,15} \btools?\b""",
     "asks for secrets on this machine": r"""
-        (~/|/home/\S+/|\.)(ssh/|aws/|gnupg/|netrc\b|kube/config)
-        | \bid_(rsa|ed25519)\b | /etc/(passwd|shadow)\b""",
+        (~/|/home/\S+/|\.)(ssh/(?!\S*\.pub\b)|aws/|gnupg/|netrc\b|kube/config)
+        | \bid_(rsa|ed25519)\b(?!\.pub) | /etc/(passwd|shadow)\b""",
     "asks for the conversation": r"""
         \b(entire|full|whole|complete)\b .{0,15} \b(conversation|chat)\ (history|log)\b .{0,40}
         \b(as|into|in|to|parameter|argument|send|include|pass)\b""",

@@ -98,7 +98,7 @@ HARMLESS = [
     "Ignores case. Never shows deleted items unless the user asks for them explicitly in the query.",
     "Gets the conversation history of a channel.",
     "Combines emoji such as 👩\u200d💻 and क\u094d\u200dष; tabs\tand\nlines.",
-    "Create an SSH key pair for a virtual machine.",
+    "Create a virtual machine with the public key in ~/.ssh/id_rsa.pub.",
     "Required: --vault <vault>, --secret <secret>.",
 ]
 

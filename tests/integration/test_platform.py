@@ -70,6 +70,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "disk": Verdict.GOOD,
         "policy": Verdict.GOOD,
         "servers": Verdict.NOTE,
+        "tools": Verdict.NOTE,
         "database": Verdict.GOOD,
         "model": Verdict.GOOD,
         "port": Verdict.GOOD,
@@ -93,6 +94,26 @@ async def test_the_doctor_names_each_problem_with_its_fix(tmp_path: Path) -> Non
     assert bad == {"home", "policy", "database", "model", "keys"}
     assert all(item.fix for item in findings if item.verdict is Verdict.BAD)
     assert "hunter2" not in repr(findings)
+
+
+async def test_the_doctor_looks_at_tools_json_and_its_scripts(settings: Settings) -> None:
+    entry = '{"name": "one", "description": "One.", "script": "one.py"}'
+    settings.tools_folder.mkdir(parents=True)
+    said: list[tuple[Verdict, bool]] = []
+    for content, script in (
+        ('{"tools": []}', False),
+        (f"[{entry}]", False),
+        (f"[{entry}]", True),
+        ("{", True),
+    ):
+        settings.tools_file.write_text(content)
+        if script:
+            (settings.tools_folder / "one.py").write_text("def run(): ...")
+        findings = [item async for item in diagnose(settings, host="127.0.0.1", port=0, running=None)]
+        (found,) = [item for item in findings if item.what == "tools"]
+        said.append((found.verdict, found.fix is not None))
+    good, bad = (Verdict.GOOD, False), (Verdict.BAD, True)
+    assert said == [good, bad, good, bad]
 
 
 async def test_a_broken_policy_file_halts_the_start(settings: Settings) -> None:

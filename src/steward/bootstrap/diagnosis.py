@@ -16,6 +16,7 @@ from steward.bootstrap.platform import place
 from steward.bootstrap.rules import WatchedRules
 from steward.contract.errors import StewardError
 from steward.providers.mcp_config import load_mcp_config
+from steward.providers.tools_config import ToolsFile
 from steward.settings import Settings
 from steward.storage.postgres import Database, Embedded
 
@@ -43,6 +44,7 @@ async def diagnose(
     yield _disk(settings)
     yield _explained("policy", lambda: _policy(settings))
     yield _explained("servers", lambda: _servers(settings))
+    yield _explained("tools", lambda: _tools(settings))
     yield await _database(settings)
     yield _model(settings)
     yield _port(host, port, running)
@@ -121,6 +123,22 @@ def _model(settings: Settings) -> Finding:
             "Set both AZURE_AI_FOUNDRY_ENDPOINT and AZURE_AI_FOUNDRY_API_KEY, or neither.",
         )
     return Finding("model", Verdict.GOOD, "planner (offline)")
+
+
+def _tools(settings: Settings) -> Finding:
+    file = ToolsFile(settings.tools_folder)
+    if not file.path.exists():
+        return Finding("tools", Verdict.NOTE, "There is no tools.json yet.", "Run 'steward init'.")
+    entries = file.load().tools.values()
+    missing = sorted({entry.script for entry in entries if not file.script_of(entry).is_file()})
+    if missing:
+        return Finding(
+            "tools",
+            Verdict.BAD,
+            f"Scripts are missing: {', '.join(missing)}.",
+            f"Put them into {file.folder}, or remove their tools with 'steward tools remove'.",
+        )
+    return Finding("tools", Verdict.GOOD, f"{len(entries)} Python tool(s)")
 
 
 def _port(host: str, port: int, running: str | None) -> Finding:

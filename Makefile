@@ -5,6 +5,8 @@ UV_VERSION := 0.13.7
 UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
+# The machine's own certificates: behind a company's proxy uv's built-in ones do not reach far.
+export UV_SYSTEM_CERTS ?= true
 # A worker per core: the tests share one PostgreSQL server, each with its own database.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
 

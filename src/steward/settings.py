@@ -156,6 +156,16 @@ def variables() -> Mapping[str, str]:
     return {**written, **os.environ}
 
 
+def blank_environment() -> dict[str, str]:
+    """The environment without what Steward reads: a program started in it has the defaults."""
+    ours = {
+        str(field.validation_alias.choices[0])
+        for field in Settings.model_fields.values()
+        if isinstance(field.validation_alias, AliasChoices)
+    }
+    return {name: value for name, value in environment().items() if name.upper() not in ours}
+
+
 def load_settings(**overrides: Any) -> Settings:
     """Read the environment once. A value that cannot be used is named, with the variable it came from."""
     try:

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from steward.contract.agent import (
     Agent,
@@ -23,6 +23,8 @@ from steward.contract.errors import AgentError, ErrorCode, NotFoundError, Stewar
 from steward.orchestrator.registry import Registry
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,19 +101,31 @@ class Lifecycle:
             if member.state in (LifecycleState.RUNNING, LifecycleState.UNAVAILABLE):
                 return
             try:
-                agent = await _within(self._limits.start, _make(member), what=f"'{name}' did not start")
-                member.agent, member.agent_id = agent, agent.manifest().id
-                self._registry.add(agent)
+                agent = await self._within(self._limits.start, _make(member), what=f"'{name}' did not start")
+                await self._admit(agent)
             except Exception as error:
                 member.state, member.problem = LifecycleState.FAILED, _words(error)
                 logger.warning("agent_start_failed", extra={"agent": name, "problem": member.problem})
                 raise AgentError(
                     f"'{name}' could not be started: {member.problem}", code=ErrorCode.AGENT_INIT_FAILED
                 ) from error
+            member.agent, member.agent_id = agent, agent.manifest().id
+            member.state, member.problem = LifecycleState.RUNNING, None
             if isinstance(agent, ChangingAgent):
                 agent.subscribe(lambda: self._changed(member))
-            member.state, member.problem = LifecycleState.RUNNING, None
         logger.info("agent_started", extra={"agent": name, "tools": len(agent.manifest().tools)})
+
+    async def _admit(self, agent: Agent) -> None:
+        """Into the registry, or shut down again: an agent that nobody can reach must hold nothing."""
+        try:
+            self._registry.add(agent)
+        except Exception:
+            await self._within(
+                self._limits.shutdown,
+                asyncio.gather(agent.shutdown(), return_exceptions=True),
+                what="it ended",
+            )
+            raise
 
     async def stop(self, name: str) -> None:
         """Take its tools away first, so that nothing new is routed to it, then let it shut down."""
@@ -123,7 +137,7 @@ class Lifecycle:
                 return
             self._registry.remove(member.agent_id)
             try:
-                await _within(self._limits.shutdown, agent.shutdown(), what=f"'{name}' did not stop")
+                await self._within(self._limits.shutdown, agent.shutdown(), what=f"'{name}' did not stop")
             except Exception as error:
                 member.problem = _words(error)
                 logger.warning("agent_stop_failed", extra={"agent": name, "problem": member.problem})
@@ -143,7 +157,7 @@ class Lifecycle:
             return Health(healthy=False, detail=member.problem or f"The agent is {member.state.value}.")
         started = time.perf_counter()
         try:
-            health = await _within(self._limits.health, member.agent.health(), what="it did not answer")
+            health = await self._within(self._limits.health, member.agent.health(), what="it did not answer")
         except Exception as error:  # noqa: BLE001 - an agent's own code; whatever it raises is its health
             health = Health(healthy=False, detail=_words(error))
         logger.info(
@@ -168,6 +182,22 @@ class Lifecycle:
             )
             for member in self._members.values()
         )
+
+    async def _within(self, seconds: float, work: Awaitable[T], *, what: str) -> T:
+        """Agents are other people's code: one that ignores its deadline is left behind, not waited for."""
+        task = asyncio.ensure_future(work)
+        try:
+            done, _ = await asyncio.wait((task,), timeout=seconds)
+            if task.cancelled():
+                raise AgentError("it cancelled itself.")
+            if done:
+                return task.result()
+            raise AgentError(f"{what} within {seconds:g} s.")
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait((task,), timeout=self._limits.grace)
+                task.add_done_callback(_swallow)
 
     def _member(self, name: str) -> _Member:
         member = self._members.get(name)
@@ -214,15 +244,9 @@ async def _make(member: _Member) -> Agent:
     return agent
 
 
-T = TypeVar("T")
-
-
-async def _within(seconds: float, work: Awaitable[T], *, what: str) -> T:
-    try:
-        async with asyncio.timeout(seconds):
-            return await work
-    except TimeoutError as error:
-        raise AgentError(f"{what} within {seconds:g} s.") from error
+def _swallow(task: "asyncio.Future[Any]") -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def _words(error: Exception) -> str:

@@ -97,9 +97,10 @@ class Registry:
     def refresh(self, agent_id: str) -> None:
         """Read an agent's manifest again. Calls in flight keep the tool they resolved."""
         agent = self._agents[agent_id]
+        manifest = agent.manifest()  # before anything is dropped: it may fail
         before = {tool.spec.name: tool for tool in self.select(agent=agent_id)}
         self._drop_tools(before)
-        self._put(agent, agent.manifest(), before=before)
+        self._put(agent, manifest, before=before)
 
     def remove(self, agent_id: str) -> None:
         if self._agents.pop(agent_id, None) is not None:

@@ -9,15 +9,17 @@ import asyncio
 import contextvars
 import dataclasses
 import inspect
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+import orjson
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from steward.contract.agent import AgentManifest, Health
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult
-from steward.contract.errors import ErrorCode, NotFoundError
+from steward.contract.errors import ErrorCode, NotFoundError, ToolError
 from steward.contract.tool import ToolSpec
 
 ToolFunction = Callable[..., Any]
@@ -70,10 +72,10 @@ class LegacyToolAgent:
         if known is None:
             raise NotFoundError(f"'{self._manifest.id}' has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND)
         if inspect.iscoroutinefunction(known.function):
-            return _result(await known.function(**params))
+            return _result(tool, await known.function(**params))
         value = await self._in_thread(known.function, params)
         # A plain function may still hand back something to await (a partial, a bound callable).
-        return _result(await value if inspect.isawaitable(value) else value)
+        return _result(tool, await value if inspect.isawaitable(value) else value)
 
     async def _in_thread(self, function: ToolFunction, params: Mapping[str, Any]) -> Any:
         """A thread of its own per call: a pool would run dry when functions hang."""
@@ -120,15 +122,22 @@ def _deliver(
         return  # the loop closed while the abandoned function still ran
 
 
-def _result(value: Any) -> ToolResult:
+def _result(tool: str, value: Any) -> ToolResult:
     if isinstance(value, Done | Failed | PendingApproval):
         return value
-    return Done(data=_plain(value))
+    return Done(data=_plain(tool, value))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    return value
+def _plain(tool: str, value: Any) -> Any:
+    """What a function returned, as JSON: models, dataclasses, dates and sets included, bytes as base64."""
+    try:
+        data = to_jsonable_python(value, bytes_mode="base64")
+        try:
+            orjson.dumps(data)
+        except TypeError:  # numbers beyond 64 bits are JSON; half a character is not
+            json.dumps(data, ensure_ascii=False).encode()
+    except (PydanticSerializationError, ValueError) as error:
+        raise ToolError(
+            f"'{tool}' ran, but returned what is no JSON: {error}.", code=ErrorCode.INVALID_OUTPUT
+        ) from error
+    return data

@@ -10,7 +10,7 @@ from tests.door import Door, tool
 
 from steward.contract.agent import AgentManifest, Health, LifecycleState
 from steward.contract.call import Done, ToolResult
-from steward.contract.errors import AgentError, ErrorCode, NotFoundError
+from steward.contract.errors import AgentError, ErrorCode, NotFoundError, StewardError
 from steward.orchestrator.lifecycle import Limits
 from steward.providers.functions import LegacyToolAgent
 
@@ -62,6 +62,11 @@ async def _play(script: Any) -> None:
         raise script
     if script == "hang":
         await asyncio.Event().wait()
+    while isinstance(script, asyncio.Event) and not script.is_set():
+        try:
+            await script.wait()
+        except asyncio.CancelledError:
+            continue  # deaf until the test says so
 
 
 def names(door: Door) -> list[str]:
@@ -194,6 +199,66 @@ async def test_two_agents_of_one_name_are_refused() -> None:
     statuses = await door.orchestrator.lifecycle.start_all()
     assert caught.value.code == "AGENT_DUPLICATE"
     assert sorted(s.state.value for s in statuses) == ["failed", "running"]
+
+
+async def test_an_agent_whose_id_is_taken_is_shut_down_and_leaves_the_others_tools_alone() -> None:
+    door = Door()
+    first, second = Scripted("twin", "echo"), Scripted("twin", "other")
+    door.orchestrator.register_agent_factory("first", lambda: first)
+    door.orchestrator.register_agent_factory("second", lambda: second)
+    lifecycle = door.orchestrator.lifecycle
+    await lifecycle.start("first")
+    with pytest.raises(AgentError):
+        await lifecycle.start("second")
+    statuses = lifecycle.statuses()
+    await lifecycle.stop("second")
+    assert [(status.id, status.state.value, status.tools) for status in statuses] == [
+        ("first", "running", ("echo",)),
+        ("second", "failed", ()),
+    ]
+    assert (names(door), first.stopped, second.stopped) == (["echo"], False, True)
+
+
+@pytest.mark.req("ORC-SC-005", "ORC-Q30", "ORC-Q31")
+async def test_an_agent_that_ignores_its_deadlines_is_left_behind_and_the_others_go_on() -> None:
+    door = Door(limits=Limits(start=0.02, health=0.02, shutdown=0.02, grace=0.01))
+    stubborn, late, good = Scripted("stubborn"), Scripted("late"), Scripted("good")
+    stubborn.on_health = stubborn.on_stop = late.on_start = late.on_stop = enough = asyncio.Event()
+    for agent in (stubborn, late, good):
+        door.orchestrator.register_agent(agent)
+    async with asyncio.timeout(10):
+        statuses = await door.orchestrator.lifecycle.start_all()
+        health = await door.orchestrator.lifecycle.health("stubborn")
+        await door.orchestrator.lifecycle.stop_all()
+    enough.set()
+    assert [(status.id, status.state.value) for status in statuses] == [
+        ("stubborn", "running"),
+        ("late", "failed"),
+        ("good", "running"),
+    ]
+    assert (health.healthy, good.stopped, names(door)) == (False, True, [])
+
+
+async def test_an_agent_that_cancels_itself_is_a_failed_agent() -> None:
+    door = Door()
+    odd, good = Scripted("odd"), Scripted("good")
+    odd.on_start = asyncio.CancelledError()
+    for agent in (odd, good):
+        door.orchestrator.register_agent(agent)
+    statuses = await door.orchestrator.lifecycle.start_all()
+    assert [status.state.value for status in statuses] == ["failed", "running"]
+
+
+async def test_a_manifest_that_fails_to_be_read_again_takes_no_tools_away() -> None:
+    door = Door()
+    agent = Scripted("server", "one")
+    door.orchestrator.register_agent(agent)
+    await door.orchestrator.lifecycle.start_all()
+    agent.names = ["not a name!"]
+    assert agent.listener is not None
+    with pytest.raises(StewardError):
+        agent.listener()
+    assert names(door) == ["one"]
 
 
 async def test_an_agent_that_changes_is_read_again_and_one_that_is_away_says_so() -> None:

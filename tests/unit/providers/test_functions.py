@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass
+from datetime import date
 
 import pytest
 from pydantic import BaseModel
@@ -41,8 +42,10 @@ def hand_over(n: int) -> object:
         (lambda n: Pair(n, 2), {"a": 1, "b": 2}),
         (lambda n: Done(data="own"), "own"),
         (lambda n: None, None),
+        (lambda n: {n: {date(2026, 11, 15)}, "raw": b"\xff"}, {"1": ["2026-11-15"], "raw": "_w=="}),
+        (lambda n: 2**80, 2**80),
     ],
-    ids=["plain", "async", "awaitable", "dataclass", "result", "nothing"],
+    ids=["plain", "async", "awaitable", "dataclass", "result", "nothing", "python's own", "a long number"],
 )
 async def test_whatever_a_function_returns_becomes_a_result(function: object, data: object) -> None:
     agent = LegacyToolAgent("a", [tool(function, name="f")])  # type: ignore[arg-type]
@@ -62,6 +65,13 @@ async def test_wrapping_leaves_the_function_as_it_was() -> None:
 async def test_a_function_may_answer_with_a_failure_of_its_own() -> None:
     agent = LegacyToolAgent("a", [tool(lambda: Failed(error="no", code="MINE"), name="f")])
     assert await agent.execute("f", {}) == Failed(error="no", code="MINE")
+
+
+@pytest.mark.parametrize("value", [object(), "half a character \ud800", [threading.Lock()]])
+async def test_what_cannot_be_json_is_said_to_be_wrong_and_reaches_nobody(value: object) -> None:
+    door = await Door().with_tools(tool(lambda: value, name="odd"))
+    result = await door.call("odd")
+    assert (getattr(result, "code", None), getattr(result, "data", None)) == ("INVALID_OUTPUT", None)
 
 
 async def test_a_tool_it_does_not_have_is_not_found() -> None:

@@ -6,7 +6,9 @@ Nothing heavy is imported here, so that `--help` answers at once; each command i
 import sys
 
 import typer
+from typer._click.exceptions import ClickException  # Typer's own copy of click has no public name
 
+from steward.contract.errors import InputError
 from steward.surfaces.cli import (
     agents,
     demo,
@@ -19,6 +21,7 @@ from steward.surfaces.cli import (
     tools,
     workspace,
 )
+from steward.surfaces.cli.output import Exit, show_error
 
 HELP = """Steward acts for you, and asks first.
 
@@ -55,17 +58,19 @@ evaluation.register(app)
 
 
 def main() -> None:
-    _plain_pipes()
-    app()
+    """Run a command. Bad usage of a command that was asked for JSON is answered in JSON as well."""
+    if "--json" not in sys.argv:
+        app()
+        return
+    try:
+        code = app(standalone_mode=False)
+    except ClickException as error:
+        show_error(InputError(error.format_message(), fix="See --help."), as_json=True)
+        code = Exit.USAGE
+    except typer.Abort:
+        code = Exit.FAILED
+    sys.exit(code)
 
 
 def research_agent() -> None:
     main()
-
-
-def _plain_pipes() -> None:
-    """A reader that closes early (`steward log | head`) ends the command quietly."""
-    import signal  # noqa: PLC0415 - not on every platform
-
-    if hasattr(signal, "SIGPIPE") and not sys.stdout.isatty():
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)

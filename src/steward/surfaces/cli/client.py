@@ -76,6 +76,7 @@ def problem(status: int, content: bytes) -> StewardError:
         code=str(told.get("code") or ErrorCode.INTERNAL),
         fix=told.get("fix"),
         retryable=bool(told.get("retryable", False)),
+        details={name: told[name] for name in ("call_id", "correlation_id") if name in told},
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from steward.surfaces.cli.client import Api
-from steward.surfaces.cli.output import at_terminal, say
+from steward.surfaces.cli.output import at_terminal, say, visible
 
 
 async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) -> dict[str, Any]:
@@ -32,8 +32,8 @@ async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) 
 
 
 def describe(proposal: dict[str, Any], tool: dict[str, Any]) -> None:
-    say(f"{proposal['tool']} ({proposal['risk']}): {proposal['reason']}")
-    say(json.dumps(proposal["arguments"], ensure_ascii=False, indent=2))
+    say(visible(f"{proposal['tool']} ({proposal['risk']}): {proposal['reason']}"))
+    say(visible(json.dumps(proposal["arguments"], ensure_ascii=False, indent=2)))
     if suggested := tool.get("suggested_risk"):
         say(f"Nobody has rated this tool yet. It looks {suggested.replace('_', ' ')}. If you agree, write")
         say(f'into policy.toml:\n\n  [ratings]\n  "{tool["name"]}" = "{suggested}"\n')

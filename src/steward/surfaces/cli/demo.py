@@ -5,7 +5,6 @@ from the product. Changes nothing outside its temporary folder.
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -59,10 +58,10 @@ TOUR = (
 def demo() -> None:
     """Play the tour on a throw-away workspace (under a minute)."""
     with tempfile.TemporaryDirectory(prefix="steward-demo-") as folder:
-        environment = os.environ | {"STEWARD_HOME": folder, "OTEL_EXPORTER_OTLP_ENDPOINT": "none"}
         try:
-            with _running(environment):
-                _play(environment)
+            stage = _Stage(folder)
+            with stage.up():
+                stage.play(TOUR)
         except StewardError as error:
             show_error(error, as_json=False)
             raise typer.Exit(Exit.FAILED) from None
@@ -73,36 +72,56 @@ def register(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-@contextmanager
-def _running(environment: dict[str, str]) -> Generator[None]:
-    with subprocess.Popen(  # noqa: S603 - our own program
-        [*STEWARD, "up", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            first = process.stdout.readline() if process.stdout else ""
-            if "Steward is up" not in first:
-                raise StewardError("Steward did not start.", fix="'steward doctor' says why.")
-            say(_dim(first.strip()))
-            yield
-        finally:
-            process.terminate()
-            process.wait(SECONDS_TO_STOP)
+class _Stage:
+    """A workspace of its own: neither the person's settings, nor a `.env` where they stand, reach it."""
 
+    def __init__(self, folder: str) -> None:
+        from steward.settings import blank_environment  # noqa: PLC0415 - not needed for --help
 
-def _play(environment: dict[str, str]) -> None:
-    proposal = ""
-    for step in TOUR:
-        command = [part.replace("{proposal}", proposal) for part in step.command]
-        say(f"\n{typer.style(step.why, bold=True) if sys.stdout.isatty() else step.why}")
-        say(_dim(f"$ steward {' '.join(_quoted(part) for part in command)}"))
-        ran = subprocess.run(  # noqa: S603 - our own program
-            [*STEWARD, *command], env=environment, capture_output=True, text=True, check=False
-        )
-        say((ran.stdout + ran.stderr).rstrip())
-        if ran.returncode != step.ends_with:
-            raise StewardError(f"This ended with {ran.returncode} instead of {int(step.ends_with)}.")
-        if waiting := re.search(r"steward approve (\w+)", ran.stderr):
-            proposal = waiting[1]
+        self._folder = folder
+        self._environment = blank_environment() | {
+            "STEWARD_HOME": folder,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        }
+
+    @contextmanager
+    def up(self) -> Generator[None]:
+        with subprocess.Popen(  # noqa: S603 - our own program
+            [*STEWARD, "up", "--port", "0"],
+            env=self._environment,
+            cwd=self._folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                first = process.stdout.readline() if process.stdout else ""
+                if "Steward is up" not in first:
+                    raise StewardError("Steward did not start.", fix="'steward doctor' says why.")
+                say(_dim(first.strip()))
+                yield
+            finally:
+                process.terminate()
+                process.wait(SECONDS_TO_STOP)
+
+    def play(self, tour: Sequence[Step]) -> None:
+        proposal = ""
+        for step in tour:
+            command = [part.replace("{proposal}", proposal) for part in step.command]
+            say(f"\n{typer.style(step.why, bold=True) if sys.stdout.isatty() else step.why}")
+            say(_dim(f"$ steward {' '.join(_quoted(part) for part in command)}"))
+            ran = subprocess.run(  # noqa: S603 - our own program
+                [*STEWARD, *command],
+                env=self._environment,
+                cwd=self._folder,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            say((ran.stdout + ran.stderr).rstrip())
+            if ran.returncode != step.ends_with:
+                raise StewardError(f"This ended with {ran.returncode} instead of {int(step.ends_with)}.")
+            if waiting := re.search(r"steward approve (\w+)", ran.stderr):
+                proposal = waiting[1]
 
 
 def _quoted(part: str) -> str:

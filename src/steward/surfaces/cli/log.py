@@ -1,5 +1,6 @@
 """`steward log`: what was run, when, and what came of it."""
 
+import json
 from typing import Annotated, Any
 
 import typer
@@ -45,7 +46,10 @@ def register(app: typer.Typer) -> None:
 
 
 def _row(item: dict[str, Any]) -> tuple[str, ...]:
-    happened = str(item.get("error") or item.get("output") or "")
+    output = item.get("output")
+    happened = item.get("error") or (
+        output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    )
     return (
         str(item["at"])[:19].replace("T", " "),
         str(item["tool"]),

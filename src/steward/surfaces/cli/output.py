@@ -7,13 +7,16 @@ tables; elsewhere plain text. Exit codes: 0 done, 1 failed, 2 bad usage, 3 waits
 import asyncio
 import json
 import sys
+import traceback
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Annotated, Any
 
 import typer
 
-from steward.contract.errors import InputError, StewardError
+from steward.contract.call import Failed, envelope
+from steward.contract.errors import ErrorCode, InputError, StewardError
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -24,6 +27,7 @@ class Exit(IntEnum):
     USAGE = 2
     WAITS = 3
     GAP = 4
+    STOPPED = 130  # as a shell says of a program that Ctrl-C ended
 
 
 def run(work: Callable[[], Awaitable[int | None]], *, as_json: bool = False) -> None:
@@ -34,9 +38,26 @@ def run(work: Callable[[], Awaitable[int | None]], *, as_json: bool = False) -> 
         show_error(error, as_json=as_json)
         raise typer.Exit(Exit.USAGE if isinstance(error, InputError) else Exit.FAILED) from None
     except KeyboardInterrupt:
-        say("Stopped.", error=True)
-        raise typer.Exit(130) from None
+        show_error(StewardError("Stopped.", code=ErrorCode.CANCELLED), as_json=as_json)
+        raise typer.Exit(Exit.STOPPED) from None
+    except BrokenPipeError:
+        raise  # a reader that closes early (`steward log | head`): Typer ends the command quietly
+    except Exception as error:  # noqa: BLE001 - explained to the person, who has no use for a stack trace
+        show_error(_unexpected(error), as_json=as_json)
+        raise typer.Exit(Exit.FAILED) from None
     raise typer.Exit(code or Exit.DONE)
+
+
+def _unexpected(error: Exception) -> StewardError:
+    """What no room could explain. The stack trace is for whoever asks for it with STEWARD_DEBUG."""
+    from steward.settings import load_settings  # noqa: PLC0415 - not needed for --help
+
+    if load_settings().debug:
+        traceback.print_exception(error)
+    return StewardError(
+        f"Something went wrong inside Steward: {type(error).__name__}: {error}.",
+        fix="Run it again with STEWARD_DEBUG=1 to see where.",
+    )
 
 
 async def _await(work: Callable[[], Awaitable[int | None]]) -> int | None:
@@ -47,31 +68,43 @@ def say(text: str, *, error: bool = False) -> None:
     typer.echo(text, err=error)
 
 
+def visible(text: str) -> str:
+    """Other people's text as it may be shown: what would steer a terminal or reorder a line is spelled out.
+
+    Without this, a tool's description or arguments could repaint the question that a person is asked.
+    """
+    return "".join(
+        symbol
+        if symbol in "\n\t" or unicodedata.category(symbol) not in ("Cc", "Cf")
+        else ascii(symbol)[1:-1]
+        for symbol in text
+    )
+
+
 def show_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def show_error(error: StewardError, *, as_json: bool) -> None:
     if as_json:
-        show_json(
-            {
-                "status": "failed",
-                "success": False,
-                "error": error.explain(),
-                "error_code": error.code,
-                "retryable": error.retryable,
-            }
+        failed = Failed(
+            error=error.explain(),
+            code=error.code,
+            retryable=error.retryable,
+            call_id=str(error.details.get("call_id") or ""),
+            correlation_id=str(error.details.get("correlation_id") or ""),
         )
+        show_json(envelope(failed))
         return
     mark = typer.style("Error", fg="red", bold=True) if sys.stderr.isatty() else "Error"
-    typer.echo(f"{mark} {error.code}: {error.message}", err=True)
+    typer.echo(f"{mark} {error.code}: {visible(error.message)}", err=True)
     if error.fix:
-        typer.echo(f"  {error.fix}", err=True)
+        typer.echo(f"  {visible(error.fix)}", err=True)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str) -> None:
     """A table on a terminal; tab-separated lines elsewhere, so that other programs can read them."""
-    body = [[str(cell) for cell in row] for row in rows]
+    body = [[visible(str(cell)) for cell in row] for row in rows]
     if not body:
         say(empty)
         return
@@ -82,10 +115,11 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, empty: 
         return
     from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in body:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # as text: cells are not markup
     Console().print(table)
 
 

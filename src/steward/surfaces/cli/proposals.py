@@ -1,12 +1,13 @@
 """`steward proposals|approve|reject`: the calls that wait for a person."""
 
+import errno
 import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from steward.contract.errors import InputError
+from steward.contract.errors import ErrorCode, InputError, StorageError
 from steward.surfaces.cli.client import Api, connect
 from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
 from steward.surfaces.cli.tools import parse_object, show_result
@@ -27,16 +28,14 @@ def proposals(
 
     async def work() -> None:
         async with connect() as api:
-            if export is not None:
-                items = await _all(api)
-            else:
-                items = (await api.get("/v1/proposals", state=None if everything else "waiting"))["items"]
+            items = await _all(api, state=None if everything or export is not None else "waiting")
         if export is not None:
             _write(export, items)
-            say(f"Wrote {len(items)} proposals to {export}.", error=True)
-            return
         if as_json:
             show_json({"items": items, "next": None})
+            return
+        if export is not None:
+            say(f"Wrote {len(items)} proposals to {export}.", error=True)
             return
         rows = [
             (item["id"], item["state"], item["tool"], item["risk"], item["caller"], _short(item["arguments"]))
@@ -102,11 +101,11 @@ def register(app: typer.Typer) -> None:
     app.command()(reject)
 
 
-async def _all(api: Api) -> list[dict[str, Any]]:
+async def _all(api: Api, *, state: str | None) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     after: str | None = None
     while True:
-        page = await api.get("/v1/proposals", limit=500, after=after)
+        page = await api.get("/v1/proposals", state=state, limit=500, after=after)
         items += page["items"]
         after = page["next"]
         if after is None:
@@ -114,16 +113,23 @@ async def _all(api: Api) -> list[dict[str, Any]]:
 
 
 def _write(path: Path, items: list[dict[str, Any]]) -> None:
-    partial = path.with_name(f".{path.name}.partial")
+    """Whole or not at all; a pipe or a device takes it as it comes and is never replaced."""
+    text = json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n"
+    special = path.exists() and not path.is_file()
+    target = path if special else path.resolve()
+    partial = path if special else target.with_name(f".{target.name}.partial")
     try:
-        partial.write_text(
-            json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-        )
-        partial.rename(path)
+        partial.write_text(text, encoding="utf-8")
+        if not special:
+            partial.chmod(0o600)  # arguments may be private
+            partial.rename(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InputError(
-            f"{path} cannot be written: {error.strerror}.", fix="Choose another place."
+        if not special:
+            partial.unlink(missing_ok=True)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        kind, code = (StorageError, ErrorCode.STORAGE_FULL) if full else (InputError, ErrorCode.INVALID_INPUT)
+        raise kind(
+            f"{path} cannot be written: {error.strerror}.", code=code, fix="Choose another place."
         ) from error
 
 

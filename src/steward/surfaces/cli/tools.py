@@ -1,6 +1,7 @@
 """`steward tools`: what can be called, and calling it."""
 
 import json
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -8,15 +9,7 @@ import typer
 from steward.contract.errors import InputError
 from steward.surfaces.cli.client import Api, connect
 from steward.surfaces.cli.consent import settle
-from steward.surfaces.cli.output import (
-    Exit,
-    JsonFlag,
-    result_exit,
-    run,
-    say,
-    show_json,
-    show_table,
-)
+from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table, visible
 from steward.surfaces.cli.questions import settle_question
 
 app = typer.Typer(rich_markup_mode=None, help="See and call tools.", no_args_is_help=True)
@@ -87,12 +80,13 @@ def show_result(result: dict[str, Any], *, as_json: bool) -> None:
     match result["status"]:
         case "done":
             data = result["data"]
-            say(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, indent=2))
+            text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, indent=2)
+            say(visible(text) if sys.stdout.isatty() else text)
         case "pending_approval":
-            say(f"This waits for your yes: {result['error']}", error=True)
+            say(visible(f"This waits for your yes: {result['error']}"), error=True)
             say(f"  steward approve {result['proposal_id']}", error=True)
         case _:
-            say(f"Failed ({result['error_code']}): {result['error']}", error=True)
+            say(visible(f"Failed ({result['error_code']}): {result['error']}"), error=True)
 
 
 async def _arguments(api: Api, name: str, pairs: list[str], whole: str | None) -> dict[str, Any]:

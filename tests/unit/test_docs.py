@@ -1,6 +1,8 @@
 """What the documentation says is what the code does."""
 
 import re
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,16 @@ def test_the_changelog_has_the_version_that_is_shipped() -> None:
     version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version is not None
     assert f"## {version[1]}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.req("RES-SC-007")
+def test_the_tests_fail_below_their_coverage() -> None:
+    """The gates are part of `make test` itself: 90% of everything, all of the contract and the policy."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["coverage"]
+    planned = subprocess.run(
+        ["make", "--dry-run", "test"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    gates = [line for line in planned.splitlines() if "coverage report" in line]
+    assert (settings["run"]["branch"], settings["report"]["fail_under"] >= 90) == (True, True)
+    assert ["--fail-under=100" in gate for gate in gates] == [False, True]
+    assert re.search(r"contract/\*.*policy/\*", gates[1])

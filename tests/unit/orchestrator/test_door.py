@@ -397,6 +397,7 @@ async def test_a_stage_that_breaks_closes_the_door() -> None:
     assert (type(result), runs) == (PendingApproval, [])
 
 
+@pytest.mark.req("ORC-SC-001", "ORC-Q32", "ORC-Q01")
 async def test_a_store_that_hangs_fails_the_call_within_the_routing_limit() -> None:
     class Hanging:
         async def add(self, proposal: Any) -> None:

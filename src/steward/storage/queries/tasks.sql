@@ -1,0 +1,80 @@
+-- name: get_user
+SELECT id, name, time_zone FROM users WHERE id = $1;
+
+-- name: add_user
+INSERT INTO users (id, name, time_zone) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING true;
+
+-- name: list_users
+SELECT id, name, time_zone FROM users ORDER BY created_at, id;
+
+-- name: erase_user
+DELETE FROM users WHERE id = $1 RETURNING true;
+
+-- name: add_task
+-- One statement: the owner's check, the task and its first event, or nothing.
+WITH owner AS (
+    SELECT id FROM users WHERE id = $2 FOR KEY SHARE
+), made AS (
+    INSERT INTO tasks (id, user_id, title, description, due_at, due_on, due_has_time, priority, recurrence,
+                       idempotency_key, created_at, updated_at)
+    SELECT $1, owner.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 FROM owner
+    ON CONFLICT (user_id, idempotency_key) DO NOTHING
+    RETURNING *
+), logged AS (
+    INSERT INTO task_events (task_id, user_id, at, action, after)
+    SELECT made.id, made.user_id, $11, 'added', $12 FROM made
+)
+SELECT * FROM made;
+
+-- name: task_by_key
+SELECT * FROM tasks WHERE user_id = $1 AND idempotency_key = $2;
+
+-- name: find_task
+-- Who may see the task is decided here: `known` tells a wrong id from a stranger's task.
+SELECT users.id IS NOT NULL AS user_known, owned.id IS NOT NULL AS known, owned.user_id = $1 AS yours, owned.*
+FROM (SELECT 1) AS one
+LEFT JOIN users ON users.id = $1
+LEFT JOIN tasks AS owned ON owned.id = $2;
+
+-- name: lock_task
+SELECT * FROM tasks WHERE id = $2 AND user_id = $1 FOR UPDATE;
+
+-- name: list_tasks
+SELECT * FROM tasks
+WHERE user_id = $1
+    AND ($2::boolean IS NULL OR (completed_at IS NOT NULL) = $2)
+    AND ($3::text IS NULL OR priority = $3)
+    AND ($4::date IS NULL OR due_on < $4)
+    AND ($5::timestamptz IS NULL OR due_at < $5)
+    AND ($6::date IS NULL OR due_on > $6)
+    AND ($7::timestamptz IS NULL OR due_at > $7)
+    AND ($8::text IS NULL OR title ILIKE $8 OR description ILIKE $8)
+ORDER BY completed_at IS NOT NULL, due_at NULLS LAST,
+    CASE priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, created_at, id
+LIMIT $9;
+
+-- name: save_task
+UPDATE tasks
+SET title = $2, description = $3, due_at = $4, due_on = $5, due_has_time = $6, priority = $7, recurrence = $8,
+    completed_at = $9, updated_at = $10
+WHERE id = $1;
+
+-- name: add_event
+INSERT INTO task_events (task_id, user_id, at, action, before, after) VALUES ($1, $2, $3, $4, $5, $6);
+
+-- name: delete_task
+DELETE FROM tasks WHERE id = $2 AND user_id = $1 RETURNING *;
+
+-- name: task_history
+SELECT id, task_id, at, action, before, after, undone FROM task_events WHERE task_id = $1 ORDER BY id;
+
+-- name: last_event
+SELECT id, task_id, at, action, before, after, undone
+FROM task_events
+WHERE user_id = $1 AND NOT undone AND action <> 'undone' AND ($2::text IS NULL OR task_id = $2)
+ORDER BY id DESC
+LIMIT 1
+FOR UPDATE;
+
+-- name: mark_undone
+UPDATE task_events SET undone = true WHERE id = $1;

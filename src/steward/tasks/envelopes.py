@@ -1,0 +1,100 @@
+"""How the task tools answer: one shape for success, one for refusal, both with the operation's time.
+
+Owns codes, messages and shapes exactly as the tools' contracts state them.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from steward.tasks.model import NotYours, Refused, Task, TaskMissing, UserMissing
+
+Envelope = dict[str, Any]
+
+
+class TaskCode(StrEnum):
+    INVALID_TITLE = "INVALID_TITLE"
+    INVALID_DESCRIPTION = "INVALID_DESCRIPTION"
+    INVALID_USER = "INVALID_USER"
+    INVALID_DATE = "INVALID_DATE"
+    INVALID_PRIORITY = "INVALID_PRIORITY"
+    INVALID_FILTER = "INVALID_FILTER"
+    INVALID_RECURRENCE = "INVALID_RECURRENCE"
+    INVALID_KEY = "INVALID_KEY"
+    TASK_NOT_FOUND = "TASK_NOT_FOUND"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    ALREADY_COMPLETED = "ALREADY_COMPLETED"
+    NO_CHANGES = "NO_CHANGES"
+    NOTHING_TO_UNDO = "NOTHING_TO_UNDO"
+
+
+MESSAGES = {
+    TaskCode.INVALID_TITLE: "Task title must be 1-500 characters",
+    TaskCode.INVALID_DESCRIPTION: "Task description must be at most 2000 characters",
+    TaskCode.INVALID_USER: "User not found",
+    TaskCode.INVALID_DATE: "Could not parse date",
+    TaskCode.INVALID_PRIORITY: "Priority must be low, medium, or high",
+    TaskCode.INVALID_RECURRENCE: "Recurrence must be an RRULE such as FREQ=WEEKLY;BYDAY=MO",
+    TaskCode.INVALID_KEY: "Idempotency key must be 1-200 characters",
+    TaskCode.TASK_NOT_FOUND: "Task not found",
+    TaskCode.UNAUTHORIZED: "You don't have access to this task",
+    TaskCode.ALREADY_COMPLETED: "Task is already completed",
+    TaskCode.NO_CHANGES: "No changes specified",
+    TaskCode.NOTHING_TO_UNDO: "There is nothing to undo",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal(Exception):  # noqa: N818 - carried to one place, where it becomes an answer
+    """Why an operation was not done."""
+
+    code: TaskCode
+    message: str
+
+    @classmethod
+    def of(cls, code: TaskCode) -> "Refusal":
+        return cls(code, MESSAGES[code])
+
+
+def refusal(refused: Refused) -> Refusal:
+    match refused:
+        case UserMissing():
+            return Refusal.of(TaskCode.INVALID_USER)
+        case TaskMissing():
+            return Refusal.of(TaskCode.TASK_NOT_FOUND)
+        case NotYours():
+            return Refusal.of(TaskCode.UNAUTHORIZED)
+
+
+def failure(why: Refusal, *, at: datetime) -> Envelope:
+    return {"success": False, "code": why.code.value, "message": why.message, "timestamp": at.isoformat()}
+
+
+def success(message: str, *, at: datetime, **fields: Any) -> Envelope:
+    return {"success": True, **fields, "message": message, "timestamp": at.isoformat()}
+
+
+def shape(task: Task, zone: ZoneInfo, *fields: str) -> Envelope:
+    """A task on the wire, with exactly these fields."""
+    whole: Envelope = {
+        "id": task.id,
+        "title": task.title,
+        "description": task.description,
+        "due_date": None if task.due is None else task.due.text(zone),
+        "priority": task.priority.value,
+        "completed": task.completed,
+        "recurrence": task.recurrence,
+        "created_at": task.created_at.isoformat(),
+        "updated_at": task.updated_at.isoformat(),
+        "completed_at": None if task.completed_at is None else task.completed_at.isoformat(),
+    }
+    return {name: whole[name] for name in fields}
+
+
+ADDED = ("id", "title", "description", "due_date", "priority", "completed", "recurrence", "created_at")
+LISTED = (*ADDED, "completed_at")
+COMPLETED = ("id", "title", "completed", "completed_at")
+UPDATED = ("id", "title", "description", "due_date", "priority", "completed", "recurrence", "updated_at")
+DELETED = ("id", "title")

@@ -1,0 +1,177 @@
+"""Reading what a tool was given: titles, dates, priorities, filters, recurrence.
+
+Pure. Raises `Refusal` with the contract's own code; never lets a value through that the store cannot keep.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrule, rrulestr
+
+from steward.tasks.dates.find import DateNotUnderstoodError, parse_due
+from steward.tasks.envelopes import Refusal, TaskCode
+from steward.tasks.model import (
+    MAX_DESCRIPTION,
+    MAX_LISTED,
+    MAX_TITLE,
+    Due,
+    Priority,
+    TaskFilter,
+    characters,
+)
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_RULE = re.compile(r"(?:RRULE:)?([A-Z0-9=;,+:-]{1,500})")
+
+
+def read_title(value: Any) -> str:
+    title = _text(value, TaskCode.INVALID_TITLE).strip()
+    if not 1 <= characters(title, limit=MAX_TITLE) <= MAX_TITLE:
+        raise Refusal.of(TaskCode.INVALID_TITLE)
+    return title
+
+
+def read_description(value: Any) -> str | None:
+    if value is None:
+        return None
+    description = _text(value, TaskCode.INVALID_DESCRIPTION)
+    if characters(description, limit=MAX_DESCRIPTION) > MAX_DESCRIPTION:
+        raise Refusal.of(TaskCode.INVALID_DESCRIPTION)
+    return description or None
+
+
+def read_priority(value: Any) -> Priority:
+    try:
+        return Priority(value.strip().lower()) if isinstance(value, str) else Priority(value)
+    except ValueError:
+        raise Refusal.of(TaskCode.INVALID_PRIORITY) from None
+
+
+def read_due(value: Any, *, now: datetime, zone: ZoneInfo) -> Due | None:
+    """ISO 8601 or everyday words; a date without a time is a whole day in the owner's zone."""
+    if value is None:
+        return None
+    text = _text(value, TaskCode.INVALID_DATE).strip()
+    try:
+        if _DAY.fullmatch(text):
+            return Due.day(date.fromisoformat(text), zone)
+        if (moment := _iso_moment(text)) is not None:
+            return Due.moment(moment if moment.tzinfo else moment.replace(tzinfo=zone), zone)
+        mention = parse_due(text, now.astimezone(zone))
+        return Due.moment(mention.start, zone) if mention.has_time else Due.day(mention.start.date(), zone)
+    except (ValueError, OverflowError, DateNotUnderstoodError):
+        raise Refusal.of(TaskCode.INVALID_DATE) from None
+
+
+def _iso_moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if re.match(r"\d{4}-\d{2}-\d{2}[T ]", text) else None
+    except ValueError:
+        return None
+
+
+def read_recurrence(value: Any) -> str | None:
+    if value is None:
+        return None
+    matched = _RULE.fullmatch(_text(value, TaskCode.INVALID_RECURRENCE).strip().upper())
+    if matched is None:
+        raise Refusal.of(TaskCode.INVALID_RECURRENCE)
+    rule = matched[1]
+    try:
+        rrulestr(rule, dtstart=datetime(2026, 1, 1, tzinfo=UTC))
+    except (ValueError, TypeError, AttributeError, OverflowError, KeyError, IndexError):
+        raise Refusal.of(TaskCode.INVALID_RECURRENCE) from None
+    return rule
+
+
+def next_due(due: Due, recurrence: str, zone: ZoneInfo) -> Due | None:
+    """When a recurring task is due again; None when its rule has ended."""
+    # Reckoned in wall-clock time, so that "every day at 9" stays at 9 when the clocks change.
+    start = due.at.astimezone(zone).replace(tzinfo=None) if due.has_time else datetime.combine(due.on, datetime.min.time())
+    rule = rrulestr(re.sub(r"UNTIL=(\d{8}T\d{6})Z", r"UNTIL=\1", recurrence), dtstart=start)
+    following = rule.after(start) if isinstance(rule, rrule) else None
+    if following is None:
+        return None
+    return Due.moment(following.replace(tzinfo=zone), zone) if due.has_time else Due.day(following.date(), zone)
+
+
+def read_key(value: Any) -> str | None:
+    if value is None:
+        return None
+    key = _text(value, TaskCode.INVALID_KEY)
+    if not 1 <= len(key) <= 200:
+        raise Refusal.of(TaskCode.INVALID_KEY)
+    return key
+
+
+def read_filter(given: Mapping[str, Any], *, now: datetime, zone: ZoneInfo) -> TaskFilter:
+    reading = _FilterReading(given, now, zone)
+    return TaskFilter(
+        completed=reading.flag("completed"),
+        priority=reading.priority(),
+        due_before=reading.due("due_before"),
+        due_after=reading.due("due_after"),
+        search=reading.search(),
+        limit=reading.limit(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FilterReading:
+    given: Mapping[str, Any]
+    now: datetime
+    zone: ZoneInfo
+
+    def flag(self, name: str) -> bool | None:
+        value = self.given.get(name)
+        if value is None or isinstance(value, bool):
+            return value
+        raise _invalid(f"{name} must be true or false")
+
+    def priority(self) -> Priority | None:
+        value = self.given.get("priority")
+        try:
+            return None if value is None else read_priority(value)
+        except Refusal:
+            raise _invalid("priority must be low, medium, or high") from None
+
+    def due(self, name: str) -> Due | None:
+        try:
+            return read_due(self.given.get(name), now=self.now, zone=self.zone)
+        except Refusal:
+            raise _invalid(f"{name} is not a date") from None
+
+    def search(self) -> str | None:
+        value = self.given.get("search")
+        if value is None:
+            return None
+        if not isinstance(value, str) or "\0" in value or len(value) > MAX_TITLE:
+            raise _invalid(f"search must be text of at most {MAX_TITLE} characters")
+        return value.strip() or None
+
+    def limit(self) -> int:
+        value = self.given.get("limit")
+        if value is None:
+            return TaskFilter().limit
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LISTED:
+            raise _invalid(f"limit must be 1-{MAX_LISTED}")
+        return value
+
+
+def _invalid(detail: str) -> Refusal:
+    return Refusal(TaskCode.INVALID_FILTER, f"Invalid filter: {detail}")
+
+
+def _text(value: Any, code: TaskCode) -> str:
+    """Text that PostgreSQL can keep: no NUL, no half of a surrogate pair."""
+    if not isinstance(value, str) or "\0" in value:
+        raise Refusal.of(code)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Refusal.of(code) from None
+    return value

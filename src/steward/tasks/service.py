@@ -1,0 +1,264 @@
+"""The five operations on tasks, exactly as contracted, and history and undo beside them.
+
+Owns validation and wording. Holds no state: whatever it knows is read from the store in the same call.
+Answers are envelopes; only a store that cannot be reached raises.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+from steward.tasks.envelopes import (
+    ADDED,
+    COMPLETED,
+    DELETED,
+    LISTED,
+    MESSAGES,
+    UPDATED,
+    Envelope,
+    Refusal,
+    TaskCode,
+    failure,
+    refusal,
+    shape,
+    success,
+)
+from steward.tasks.model import (
+    Change,
+    Changed,
+    NothingToUndo,
+    Refused,
+    Task,
+    TaskEvent,
+    Unchanged,
+    Undone,
+    User,
+    UserMissing,
+    differences,
+    new_task_id,
+)
+from steward.tasks.ports import TaskStore, UserStore
+from steward.tasks.reading import (
+    next_due,
+    read_description,
+    read_due,
+    read_filter,
+    read_key,
+    read_priority,
+    read_recurrence,
+    read_title,
+)
+
+Given = Mapping[str, Any]
+
+
+class TaskService:
+    def __init__(
+        self,
+        *,
+        tasks: TaskStore,
+        users: UserStore,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._tasks = tasks
+        self._users = users
+        self._now = now
+
+    async def add_task(self, user_id: str, given: Given) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            task = Task(
+                id=new_task_id(),
+                user_id=user.id,
+                title=read_title(given.get("title")),
+                description=read_description(given.get("description")),
+                due=read_due(given.get("due_date"), now=now, zone=user.zone),
+                priority=read_priority(given.get("priority") or "medium"),
+                recurrence=read_recurrence(given.get("recurrence")),
+                idempotency_key=read_key(given.get("idempotency_key")),
+                created_at=now,
+                updated_at=now,
+            )
+            if task.recurrence and task.due is None:
+                raise Refusal(TaskCode.INVALID_RECURRENCE, "A recurring task needs a due date")
+            kept = _found(await self._tasks.add(task))
+            return success(f"Added '{kept.title}'", at=now, task=shape(kept, user.zone, *ADDED))
+
+        return await self._answer(work)
+
+    async def list_tasks(self, user_id: str, given: Given) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            wanted = read_filter(given, now=now, zone=user.zone)
+            found = await self._tasks.list(user.id, wanted)
+            if isinstance(found, UserMissing):
+                raise refusal(found)
+            tasks = [shape(task, user.zone, *LISTED) for task in found]
+            message = f"Found {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else "No tasks found"
+            return success(message, at=now, tasks=tasks, count=len(tasks))
+
+        return await self._answer(work)
+
+    async def complete_task(self, user_id: str, task_id: str) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            outcome = _allowed(await self._tasks.change(user.id, task_id, lambda task: _complete(task, user, now)))
+            match outcome:
+                case Unchanged(task=task):
+                    return success(
+                        MESSAGES[TaskCode.ALREADY_COMPLETED],
+                        at=now,
+                        code=TaskCode.ALREADY_COMPLETED.value,
+                        task=shape(task, user.zone, *COMPLETED),
+                    )
+                case Changed(after=task, follow_up=follow_up):
+                    message = f"Completed '{task.title}'"
+                    if follow_up is None or follow_up.due is None:
+                        return success(message, at=now, task=shape(task, user.zone, *COMPLETED))
+                    following = shape(follow_up, user.zone, *ADDED)
+                    message += f"; it is due again {follow_up.due.text(user.zone)}"
+                    return success(message, at=now, task=shape(task, user.zone, *COMPLETED), next_task=following)
+                case _:
+                    assert_never(outcome)
+
+        return await self._answer(work)
+
+    async def delete_task(self, user_id: str, task_id: str) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            task = _found(await self._tasks.delete(user.id, task_id))
+            return success(f"Deleted '{task.title}'", at=now, deleted_task=shape(task, user.zone, *DELETED))
+
+        return await self._answer(work)
+
+    async def update_task(self, user_id: str, task_id: str, given: Given) -> Envelope:
+        """`given` holds only what was provided: a null clears where the contract says so."""
+
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            if not given:
+                # Whose task it is decides before what is asked of it.
+                _found(await self._tasks.get(user.id, task_id))
+                raise Refusal.of(TaskCode.NO_CHANGES)
+            edit = _read_edit(given, user=user, now=now)
+            outcome = _allowed(
+                await self._tasks.change(user.id, task_id, lambda task: _apply(task, edit, user=user, now=now))
+            )
+            before = outcome.before if isinstance(outcome, Changed) else outcome.task
+            after = outcome.after if isinstance(outcome, Changed) else outcome.task
+            changes = list(differences(before, after))
+            message = f"Updated '{after.title}'" if changes else f"'{after.title}' already was like that"
+            return success(message, at=now, task=shape(after, user.zone, *UPDATED), changes=changes)
+
+        return await self._answer(work)
+
+    async def history(self, user_id: str, task_id: str) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            events = await self._tasks.history(user.id, task_id)
+            if not isinstance(events, Sequence):
+                raise refusal(events)
+            return success(f"{len(events)} changes", at=now, events=[_event(event) for event in events])
+
+        return await self._answer(work)
+
+    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope:
+        async def work(now: datetime) -> Envelope:
+            user = await self._user(user_id)
+            outcome = await self._tasks.undo(user.id, task_id, at=now)
+            match outcome:
+                case Undone(event=event, task=task, removed=removed):
+                    what = "removed again" if removed else f"as before it was {event.action}"
+                    return success(
+                        f"Took it back: '{task.title}' is {what}",
+                        at=now,
+                        task=shape(task, user.zone, *LISTED),
+                        undone=_event(event),
+                        removed=removed,
+                    )
+                case NothingToUndo():
+                    raise Refusal.of(TaskCode.NOTHING_TO_UNDO)
+                case _:
+                    raise refusal(outcome)
+
+        return await self._answer(work)
+
+    async def _user(self, user_id: Any) -> User:
+        user = await self._users.get(user_id) if isinstance(user_id, str) and "\0" not in user_id else None
+        if user is None:
+            raise Refusal.of(TaskCode.INVALID_USER)
+        return user
+
+    async def _answer(self, work: Callable[[datetime], Awaitable[Envelope]]) -> Envelope:
+        now = self._now()
+        try:
+            return await work(now)
+        except Refusal as why:
+            return failure(why, at=now)
+
+
+def _found(task: Task | Refused) -> Task:
+    if isinstance(task, Task):
+        return task
+    raise refusal(task)
+
+
+def _allowed(outcome: Changed | Unchanged | Refused) -> Changed | Unchanged:
+    if isinstance(outcome, Changed | Unchanged):
+        return outcome
+    raise refusal(outcome)
+
+
+def _complete(task: Task, user: User, now: datetime) -> Change | None:
+    if task.completed:
+        return None
+    done = replace(task, completed_at=now, updated_at=now)
+    return Change(task=done, action="completed", follow_up=_follow_up(task, user, now))
+
+
+def _follow_up(task: Task, user: User, now: datetime) -> Task | None:
+    if task.recurrence is None or task.due is None:
+        return None
+    due = next_due(task.due, task.recurrence, user.zone)
+    if due is None:
+        return None
+    return replace(
+        task, id=new_task_id(), due=due, completed_at=None, idempotency_key=None, created_at=now, updated_at=now
+    )
+
+
+def _read_edit(given: Given, *, user: User, now: datetime) -> dict[str, Any]:
+    readers: dict[str, Callable[[Any], Any]] = {
+        "title": read_title,
+        "description": read_description,
+        "due_date": lambda value: read_due(value, now=now, zone=user.zone),
+        "priority": read_priority,
+        "recurrence": read_recurrence,
+        "completed": bool,
+    }
+    return {name: readers[name](value) for name, value in given.items()}
+
+
+def _apply(task: Task, edit: Mapping[str, Any], *, user: User, now: datetime) -> Change | None:
+    fields = {"due" if name == "due_date" else name: value for name, value in edit.items() if name != "completed"}
+    after = replace(task, **fields)
+    wanted = edit.get("completed", task.completed)
+    if wanted != task.completed:
+        after = replace(after, completed_at=now if wanted else None)
+    if not differences(task, after):
+        return None
+    after = replace(after, updated_at=now)
+    if wanted and not task.completed:
+        return Change(task=after, action="completed", follow_up=_follow_up(after, user, now))
+    return Change(task=after, action="reopened" if task.completed and not wanted else "updated")
+
+
+def _event(event: TaskEvent) -> Envelope:
+    return {
+        "at": event.at.isoformat(),
+        "action": event.action,
+        "before": None if event.before is None else dict(event.before),
+        "after": dict(event.after),
+        "undone": event.undone,
+    }

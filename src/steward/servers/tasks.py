@@ -60,7 +60,11 @@ RULE = "An RRULE, such as FREQ=WEEKLY;BYDAY=MO"
 
 
 def _parameters(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"user_id": USER_ID, **properties}, "required": ["user_id", *required]}
+    return {
+        "type": "object",
+        "properties": {"user_id": USER_ID, **properties},
+        "required": ["user_id", *required],
+    }
 
 
 TASK: dict[str, Any] = {

@@ -22,6 +22,7 @@ class TaskCode(StrEnum):
     INVALID_PRIORITY = "INVALID_PRIORITY"
     INVALID_FILTER = "INVALID_FILTER"
     INVALID_RECURRENCE = "INVALID_RECURRENCE"
+    INVALID_COMPLETED = "INVALID_COMPLETED"
     INVALID_KEY = "INVALID_KEY"
     TASK_NOT_FOUND = "TASK_NOT_FOUND"
     UNAUTHORIZED = "UNAUTHORIZED"
@@ -37,6 +38,7 @@ MESSAGES = {
     TaskCode.INVALID_DATE: "Could not parse date",
     TaskCode.INVALID_PRIORITY: "Priority must be low, medium, or high",
     TaskCode.INVALID_RECURRENCE: "Recurrence must be an RRULE such as FREQ=WEEKLY;BYDAY=MO",
+    TaskCode.INVALID_COMPLETED: "Completed must be true or false",
     TaskCode.INVALID_KEY: "Idempotency key must be 1-200 characters",
     TaskCode.TASK_NOT_FOUND: "Task not found",
     TaskCode.UNAUTHORIZED: "You don't have access to this task",

@@ -51,6 +51,12 @@ def read_priority(value: Any) -> Priority:
         raise Refusal.of(TaskCode.INVALID_PRIORITY) from None
 
 
+def read_completed(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Refusal.of(TaskCode.INVALID_COMPLETED)
+    return value
+
+
 def read_due(value: Any, *, now: datetime, zone: ZoneInfo) -> Due | None:
     """ISO 8601 or everyday words; a date without a time is a whole day in the owner's zone."""
     if value is None:
@@ -91,12 +97,18 @@ def read_recurrence(value: Any) -> str | None:
 def next_due(due: Due, recurrence: str, zone: ZoneInfo) -> Due | None:
     """When a recurring task is due again; None when its rule has ended."""
     # Reckoned in wall-clock time, so that "every day at 9" stays at 9 when the clocks change.
-    start = due.at.astimezone(zone).replace(tzinfo=None) if due.has_time else datetime.combine(due.on, datetime.min.time())
+    start = (
+        due.at.astimezone(zone).replace(tzinfo=None)
+        if due.has_time
+        else datetime.combine(due.on, datetime.min.time())
+    )
     rule = rrulestr(re.sub(r"UNTIL=(\d{8}T\d{6})Z", r"UNTIL=\1", recurrence), dtstart=start)
     following = rule.after(start) if isinstance(rule, rrule) else None
     if following is None:
         return None
-    return Due.moment(following.replace(tzinfo=zone), zone) if due.has_time else Due.day(following.date(), zone)
+    return (
+        Due.moment(following.replace(tzinfo=zone), zone) if due.has_time else Due.day(following.date(), zone)
+    )
 
 
 def read_key(value: Any) -> str | None:

@@ -25,6 +25,7 @@ from steward.tasks.envelopes import (
     success,
 )
 from steward.tasks.model import (
+    CHANGEABLE,
     Change,
     Changed,
     NothingToUndo,
@@ -41,6 +42,7 @@ from steward.tasks.model import (
 from steward.tasks.ports import TaskStore, UserStore
 from steward.tasks.reading import (
     next_due,
+    read_completed,
     read_description,
     read_due,
     read_filter,
@@ -95,7 +97,9 @@ class TaskService:
             if isinstance(found, UserMissing):
                 raise refusal(found)
             tasks = [shape(task, user.zone, *LISTED) for task in found]
-            message = f"Found {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else "No tasks found"
+            message = (
+                f"Found {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else "No tasks found"
+            )
             return success(message, at=now, tasks=tasks, count=len(tasks))
 
         return await self._answer(work)
@@ -103,7 +107,9 @@ class TaskService:
     async def complete_task(self, user_id: str, task_id: str) -> Envelope:
         async def work(now: datetime) -> Envelope:
             user = await self._user(user_id)
-            outcome = _allowed(await self._tasks.change(user.id, task_id, lambda task: _complete(task, user, now)))
+            outcome = _allowed(
+                await self._tasks.change(user.id, task_id, lambda task: _complete(task, user, now))
+            )
             match outcome:
                 case Unchanged(task=task):
                     return success(
@@ -118,7 +124,9 @@ class TaskService:
                         return success(message, at=now, task=shape(task, user.zone, *COMPLETED))
                     following = shape(follow_up, user.zone, *ADDED)
                     message += f"; it is due again {follow_up.due.text(user.zone)}"
-                    return success(message, at=now, task=shape(task, user.zone, *COMPLETED), next_task=following)
+                    return success(
+                        message, at=now, task=shape(task, user.zone, *COMPLETED), next_task=following
+                    )
                 case _:
                     assert_never(outcome)
 
@@ -137,13 +145,15 @@ class TaskService:
 
         async def work(now: datetime) -> Envelope:
             user = await self._user(user_id)
-            if not given:
+            if not any(name in CHANGEABLE for name in given):
                 # Whose task it is decides before what is asked of it.
                 _found(await self._tasks.get(user.id, task_id))
                 raise Refusal.of(TaskCode.NO_CHANGES)
             edit = _read_edit(given, user=user, now=now)
             outcome = _allowed(
-                await self._tasks.change(user.id, task_id, lambda task: _apply(task, edit, user=user, now=now))
+                await self._tasks.change(
+                    user.id, task_id, lambda task: _apply(task, edit, user=user, now=now)
+                )
             )
             before = outcome.before if isinstance(outcome, Changed) else outcome.task
             after = outcome.after if isinstance(outcome, Changed) else outcome.task
@@ -224,7 +234,13 @@ def _follow_up(task: Task, user: User, now: datetime) -> Task | None:
     if due is None:
         return None
     return replace(
-        task, id=new_task_id(), due=due, completed_at=None, idempotency_key=None, created_at=now, updated_at=now
+        task,
+        id=new_task_id(),
+        due=due,
+        completed_at=None,
+        idempotency_key=None,
+        created_at=now,
+        updated_at=now,
     )
 
 
@@ -235,13 +251,15 @@ def _read_edit(given: Given, *, user: User, now: datetime) -> dict[str, Any]:
         "due_date": lambda value: read_due(value, now=now, zone=user.zone),
         "priority": read_priority,
         "recurrence": read_recurrence,
-        "completed": bool,
+        "completed": read_completed,
     }
-    return {name: readers[name](value) for name, value in given.items()}
+    return {name: readers[name](value) for name, value in given.items() if name in readers}
 
 
 def _apply(task: Task, edit: Mapping[str, Any], *, user: User, now: datetime) -> Change | None:
-    fields = {"due" if name == "due_date" else name: value for name, value in edit.items() if name != "completed"}
+    fields = {
+        "due" if name == "due_date" else name: value for name, value in edit.items() if name != "completed"
+    }
     after = replace(task, **fields)
     wanted = edit.get("completed", task.completed)
     if wanted != task.completed:

@@ -1,0 +1,43 @@
+"""What every server of ours shares: typed tools, and errors that keep their code on the way out.
+
+Owns the translation of our errors into MCP results. Does not own any tool.
+"""
+
+from typing import Any
+
+import mcp_types
+from fastmcp import FastMCP
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+
+from steward.contract.errors import StewardError
+
+READS = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+
+
+class ExplainedErrors(Middleware):
+    """A `StewardError` raised by a tool answers as `isError` with its words, code and retryability."""
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mcp_types.CallToolRequestParams],
+        call_next: CallNext[mcp_types.CallToolRequestParams, Any],
+    ) -> Any:
+        try:
+            return await call_next(context)
+        except StewardError as error:
+            return failure(error)
+        except Exception as error:
+            # FastMCP wraps what a tool raises; ours is then the cause.
+            if isinstance(error.__cause__, StewardError):
+                return failure(error.__cause__)
+            raise
+
+
+def failure(error: StewardError) -> ToolResult:
+    shape = {"code": error.code, "message": error.explain(), "retryable": error.retryable}
+    return ToolResult(content=error.explain(), structured_content=shape, is_error=True)
+
+
+def new_server(name: str, instructions: str) -> FastMCP:
+    return FastMCP(name, instructions=instructions, middleware=[ExplainedErrors()])

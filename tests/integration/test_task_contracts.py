@@ -11,8 +11,10 @@ from steward.contract.schema import compile_schema
 from steward.servers.tasks import build
 from steward.storage.postgres import Database
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
+from steward.tasks.desk import Desk
 from steward.tasks.model import User
 from steward.tasks.service import TaskService
+from steward.tasks.users import Users
 
 NOW = datetime(2026, 11, 15, 9, 0, tzinfo=UTC)  # a Sunday
 
@@ -77,7 +79,6 @@ async def test_an_added_task_comes_back_whole(tasks: Tasks) -> None:
             "due_date": "2026-11-16",
             "priority": "high",
             "completed": False,
-            "recurrence": None,
             "created_at": NOW.isoformat(),
         },
         "message": "Added 'call mom'",
@@ -214,7 +215,6 @@ async def test_a_listed_task_has_every_field_of_the_contract(tasks: Tasks) -> No
                 "due_date": None,
                 "priority": "medium",
                 "completed": False,
-                "recurrence": None,
                 "created_at": NOW.isoformat(),
                 "completed_at": None,
             }
@@ -323,7 +323,6 @@ async def test_an_update_says_what_changed(tasks: Tasks) -> None:
             "due_date": None,
             "priority": "high",
             "completed": False,
-            "recurrence": None,
             "updated_at": NOW.isoformat(),
         },
         "changes": ["title", "due_date", "priority"],
@@ -380,10 +379,8 @@ async def test_a_recurring_task_comes_back_when_it_is_done_and_goes_when_that_is
         "2026-11-23",
         "FREQ=WEEKLY;BYDAY=MO",
     )
-    service = TaskService(
-        tasks=PostgresTaskStore(database), users=PostgresUserStore(database), now=lambda: NOW
-    )
-    await service.undo("ana")
+    users = Users(PostgresUserStore(database))
+    await Desk(tasks=PostgresTaskStore(database), users=users, now=lambda: NOW).undo("ana")
     left = (await tasks("list_tasks", user_id="ana"))["tasks"]
     assert [(task["id"], task["completed"]) for task in left] == [(task_id, False)]
 

@@ -45,6 +45,9 @@ class PostgresUserStore:
     async def list(self) -> Sequence[User]:
         return [User(**row) for row in await self._database.fetch(SQL.list_users)]
 
+    async def change(self, user: User) -> bool:
+        return bool(await self._database.fetchval(SQL.change_user, user.id, user.name, user.time_zone))
+
     async def erase(self, user_id: str) -> bool:
         return bool(await self._database.fetchval(SQL.erase_user, user_id))
 
@@ -54,14 +57,18 @@ class PostgresTaskStore:
         self._database = database
 
     async def add(self, task: Task) -> Task | UserMissing:
-        row = await _insert(self._database, task)
-        if row is not None:
-            return _task(row)
-        if task.idempotency_key is not None:
-            row = await self._database.fetchrow(SQL.task_by_key, task.user_id, task.idempotency_key)
+        while True:
+            row = await _insert(self._database, task)
             if row is not None:
                 return _task(row)
-        return UserMissing()
+            if task.idempotency_key is None:
+                return UserMissing()
+            row = await self._database.fetchrow(SQL.task_by_key, task.user_id, task.idempotency_key)
+            if row is None:
+                return UserMissing()
+            if row["id"] is not None:
+                return _task(row)
+            # The task that this key made was deleted between the two statements, so the key is free.
 
     async def get(self, user_id: str, task_id: str) -> Task | Refused:
         return await _find(self._database, user_id, task_id)
@@ -107,18 +114,18 @@ class PostgresTaskStore:
         self, user_id: str, task_id: str | None, *, at: datetime
     ) -> Undone | NothingToUndo | Refused:
         async with self._database.transaction() as session:
+            if await session.fetchval(SQL.lock_user, user_id) is None:
+                return UserMissing()
             if task_id is not None:
                 found = await _find(session, user_id, task_id)
                 if not isinstance(found, Task):
                     return found
-            event_row = await session.fetchrow(SQL.last_event, user_id, task_id)
-            if event_row is None:
-                return NothingToUndo()
-            event = TaskEvent(**event_row)
-            row = await session.fetchrow(SQL.lock_task, user_id, event.task_id)
-            if row is None:
-                return NothingToUndo()
-            return await _take_back(session, _task(row), event, at)
+            while (event_row := await session.fetchrow(SQL.last_event, user_id, task_id)) is not None:
+                event = TaskEvent(**event_row)
+                row = await session.fetchrow(SQL.lock_task, user_id, event.task_id)
+                if row is not None:  # otherwise it was deleted meanwhile, and its events with it
+                    return await _take_back(session, _task(row), event, at)
+            return NothingToUndo()
 
 
 async def _take_back(session: Session, task: Task, event: TaskEvent, at: datetime) -> Undone:
@@ -130,8 +137,16 @@ async def _take_back(session: Session, task: Task, event: TaskEvent, at: datetim
     await _save(session, task, Change(task=restored, action="undone"))
     follow_up = event.after.get("follow_up")
     if follow_up is not None:
-        await session.fetchrow(SQL.delete_task, task.user_id, follow_up)
+        await _remove_untouched(session, task.user_id, follow_up)
     return Undone(event, restored, removed=False)
+
+
+async def _remove_untouched(session: Session, user_id: str, task_id: str) -> None:
+    """What somebody has worked on since stays; it is locked first, so that nobody starts now."""
+    if await session.fetchrow(SQL.lock_task, user_id, task_id) is None:
+        return
+    if not await session.fetchval(SQL.is_touched, task_id):
+        await session.fetchrow(SQL.delete_task, user_id, task_id)
 
 
 async def _insert(session: Session, task: Task) -> asyncpg.Record | None:

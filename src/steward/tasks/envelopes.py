@@ -70,8 +70,8 @@ def refusal(refused: Refused) -> Refusal:
             return Refusal.of(TaskCode.UNAUTHORIZED)
 
 
-def failure(why: Refusal, *, at: datetime) -> Envelope:
-    return {"success": False, "code": why.code.value, "message": why.message, "timestamp": at.isoformat()}
+def failure(code: str, message: str, *, at: datetime) -> Envelope:
+    return {"success": False, "code": str(code), "message": message, "timestamp": at.isoformat()}
 
 
 def success(message: str, *, at: datetime, **fields: Any) -> Envelope:
@@ -79,7 +79,7 @@ def success(message: str, *, at: datetime, **fields: Any) -> Envelope:
 
 
 def shape(task: Task, zone: ZoneInfo, *fields: str) -> Envelope:
-    """A task on the wire, with exactly these fields."""
+    """A task on the wire, with exactly these fields; `recurrence` only where there is one."""
     whole: Envelope = {
         "id": task.id,
         "title": task.title,
@@ -92,7 +92,7 @@ def shape(task: Task, zone: ZoneInfo, *fields: str) -> Envelope:
         "updated_at": task.updated_at.isoformat(),
         "completed_at": None if task.completed_at is None else task.completed_at.isoformat(),
     }
-    return {name: whole[name] for name in fields}
+    return {name: whole[name] for name in fields if name != "recurrence" or task.recurrence is not None}
 
 
 ADDED = ("id", "title", "description", "due_date", "priority", "completed", "recurrence", "created_at")

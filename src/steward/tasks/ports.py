@@ -30,6 +30,10 @@ class UserStore(Protocol):
 
     async def list(self) -> Sequence[User]: ...
 
+    async def change(self, user: User) -> bool:
+        """False when there is no such user."""
+        ...
+
     async def erase(self, user_id: str) -> bool:
         """The user and everything they own, for good. False when there is no such user."""
         ...

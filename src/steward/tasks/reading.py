@@ -6,11 +6,9 @@ Pure. Raises `Refusal` with the contract's own code; never lets a value through 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
-
-from dateutil.rrule import rrule, rrulestr
 
 from steward.tasks.dates.find import DateNotUnderstoodError, parse_due
 from steward.tasks.envelopes import Refusal, TaskCode
@@ -23,9 +21,9 @@ from steward.tasks.model import (
     TaskFilter,
     characters,
 )
+from steward.tasks.repeats import read_rule
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_RULE = re.compile(r"(?:RRULE:)?([A-Z0-9=;,+:-]{1,500})")
 
 
 def read_title(value: Any) -> str:
@@ -81,34 +79,7 @@ def _iso_moment(text: str) -> datetime | None:
 
 
 def read_recurrence(value: Any) -> str | None:
-    if value is None:
-        return None
-    matched = _RULE.fullmatch(_text(value, TaskCode.INVALID_RECURRENCE).strip().upper())
-    if matched is None:
-        raise Refusal.of(TaskCode.INVALID_RECURRENCE)
-    rule = matched[1]
-    try:
-        rrulestr(rule, dtstart=datetime(2026, 1, 1, tzinfo=UTC))
-    except (ValueError, TypeError, AttributeError, OverflowError, KeyError, IndexError):
-        raise Refusal.of(TaskCode.INVALID_RECURRENCE) from None
-    return rule
-
-
-def next_due(due: Due, recurrence: str, zone: ZoneInfo) -> Due | None:
-    """When a recurring task is due again; None when its rule has ended."""
-    # Reckoned in wall-clock time, so that "every day at 9" stays at 9 when the clocks change.
-    start = (
-        due.at.astimezone(zone).replace(tzinfo=None)
-        if due.has_time
-        else datetime.combine(due.on, datetime.min.time())
-    )
-    rule = rrulestr(re.sub(r"UNTIL=(\d{8}T\d{6})Z", r"UNTIL=\1", recurrence), dtstart=start)
-    following = rule.after(start) if isinstance(rule, rrule) else None
-    if following is None:
-        return None
-    return (
-        Due.moment(following.replace(tzinfo=zone), zone) if due.has_time else Due.day(following.date(), zone)
-    )
+    return None if value is None else read_rule(_text(value, TaskCode.INVALID_RECURRENCE))
 
 
 def read_key(value: Any) -> str | None:

@@ -1,14 +1,15 @@
-"""The five operations on tasks, exactly as contracted, and history and undo beside them.
+"""The five operations on tasks, exactly as contracted.
 
 Owns validation and wording. Holds no state: whatever it knows is read from the store in the same call.
-Answers are envelopes; only a store that cannot be reached raises.
+Every answer is an envelope, also when the store cannot be reached.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, assert_never
 
+from steward.contract.errors import StewardError
 from steward.tasks.envelopes import (
     ADDED,
     COMPLETED,
@@ -28,12 +29,9 @@ from steward.tasks.model import (
     CHANGEABLE,
     Change,
     Changed,
-    NothingToUndo,
     Refused,
     Task,
-    TaskEvent,
     Unchanged,
-    Undone,
     User,
     UserMissing,
     differences,
@@ -41,7 +39,6 @@ from steward.tasks.model import (
 )
 from steward.tasks.ports import TaskStore, UserStore
 from steward.tasks.reading import (
-    next_due,
     read_completed,
     read_description,
     read_due,
@@ -51,6 +48,7 @@ from steward.tasks.reading import (
     read_recurrence,
     read_title,
 )
+from steward.tasks.repeats import next_due
 
 Given = Mapping[str, Any]
 
@@ -163,37 +161,6 @@ class TaskService:
 
         return await self._answer(work)
 
-    async def history(self, user_id: str, task_id: str) -> Envelope:
-        async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
-            events = await self._tasks.history(user.id, task_id)
-            if not isinstance(events, Sequence):
-                raise refusal(events)
-            return success(f"{len(events)} changes", at=now, events=[_event(event) for event in events])
-
-        return await self._answer(work)
-
-    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope:
-        async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
-            outcome = await self._tasks.undo(user.id, task_id, at=now)
-            match outcome:
-                case Undone(event=event, task=task, removed=removed):
-                    what = "removed again" if removed else f"as before it was {event.action}"
-                    return success(
-                        f"Took it back: '{task.title}' is {what}",
-                        at=now,
-                        task=shape(task, user.zone, *LISTED),
-                        undone=_event(event),
-                        removed=removed,
-                    )
-                case NothingToUndo():
-                    raise Refusal.of(TaskCode.NOTHING_TO_UNDO)
-                case _:
-                    raise refusal(outcome)
-
-        return await self._answer(work)
-
     async def _user(self, user_id: Any) -> User:
         user = await self._users.get(user_id) if isinstance(user_id, str) and "\0" not in user_id else None
         if user is None:
@@ -205,7 +172,9 @@ class TaskService:
         try:
             return await work(now)
         except Refusal as why:
-            return failure(why, at=now)
+            return failure(why.code, why.message, at=now)
+        except StewardError as error:
+            return failure(error.code, error.explain(), at=now)
 
 
 def _found(task: Task | Refused) -> Task:
@@ -230,13 +199,15 @@ def _complete(task: Task, user: User, now: datetime) -> Change | None:
 def _follow_up(task: Task, user: User, now: datetime) -> Task | None:
     if task.recurrence is None or task.due is None:
         return None
-    due = next_due(task.due, task.recurrence, user.zone)
-    if due is None:
+    again = next_due(task.due, task.recurrence, now=now, zone=user.zone)
+    if again is None:
         return None
+    due, rule = again
     return replace(
         task,
         id=new_task_id(),
         due=due,
+        recurrence=rule,
         completed_at=None,
         idempotency_key=None,
         created_at=now,
@@ -270,13 +241,3 @@ def _apply(task: Task, edit: Mapping[str, Any], *, user: User, now: datetime) ->
     if wanted and not task.completed:
         return Change(task=after, action="completed", follow_up=_follow_up(after, user, now))
     return Change(task=after, action="reopened" if task.completed and not wanted else "updated")
-
-
-def _event(event: TaskEvent) -> Envelope:
-    return {
-        "at": event.at.isoformat(),
-        "action": event.action,
-        "before": None if event.before is None else dict(event.before),
-        "after": dict(event.after),
-        "undone": event.undone,
-    }

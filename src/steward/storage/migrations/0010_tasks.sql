@@ -41,3 +41,27 @@ CREATE TABLE task_events (
 
 CREATE INDEX task_events_of_task ON task_events (task_id, id);
 CREATE INDEX task_events_of_user ON task_events (user_id, id DESC) WHERE NOT undone;
+
+-- Whatever a table holds under a user's id is that user's: one rule, so that no table is forgotten.
+CREATE FUNCTION erase_user(erased text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    owned regclass;
+BEGIN
+    PERFORM FROM users WHERE id = erased FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    DELETE FROM tasks WHERE user_id = erased;
+    FOR owned IN
+        SELECT a.attrelid::regclass
+        FROM pg_attribute a
+        JOIN pg_class c ON c.oid = a.attrelid
+        WHERE a.attname = 'user_id' AND NOT a.attisdropped AND c.relkind = 'r'
+            AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'users'::regclass)
+    LOOP
+        EXECUTE format('DELETE FROM %s WHERE user_id = $1', owned) USING erased;
+    END LOOP;
+    DELETE FROM users WHERE id = erased;
+    RETURN true;
+END
+$$;

@@ -7,8 +7,15 @@ INSERT INTO users (id, name, time_zone) VALUES ($1, $2, $3) ON CONFLICT (id) DO 
 -- name: list_users
 SELECT id, name, time_zone FROM users ORDER BY created_at, id;
 
+-- name: change_user
+UPDATE users SET name = $2, time_zone = $3 WHERE id = $1 RETURNING true;
+
 -- name: erase_user
-DELETE FROM users WHERE id = $1 RETURNING true;
+SELECT erase_user($1);
+
+-- name: lock_user
+-- One undo of a user at a time; changes go on meanwhile.
+SELECT true FROM users WHERE id = $1 FOR NO KEY UPDATE;
 
 -- name: add_task
 -- One statement: the owner's check, the task and its first event, or nothing.
@@ -27,7 +34,9 @@ WITH owner AS (
 SELECT * FROM made;
 
 -- name: task_by_key
-SELECT * FROM tasks WHERE user_id = $1 AND idempotency_key = $2;
+SELECT users.id AS owner, tasks.* FROM users
+LEFT JOIN tasks ON tasks.user_id = users.id AND tasks.idempotency_key = $2
+WHERE users.id = $1;
 
 -- name: find_task
 -- Who may see the task is decided here: `known` tells a wrong id from a stranger's task.
@@ -37,7 +46,11 @@ LEFT JOIN users ON users.id = $1
 LEFT JOIN tasks AS owned ON owned.id = $2;
 
 -- name: lock_task
-SELECT * FROM tasks WHERE id = $2 AND user_id = $1 FOR UPDATE;
+-- The owner first, as everywhere, so that a change and an erasure never wait for each other.
+WITH owner AS MATERIALIZED (
+    SELECT id FROM users WHERE id = $1 FOR KEY SHARE
+)
+SELECT tasks.* FROM owner JOIN tasks ON tasks.user_id = owner.id WHERE tasks.id = $2 FOR UPDATE OF tasks;
 
 -- name: list_tasks
 SELECT * FROM tasks
@@ -73,8 +86,10 @@ SELECT id, task_id, at, action, before, after, undone
 FROM task_events
 WHERE user_id = $1 AND NOT undone AND action <> 'undone' AND ($2::text IS NULL OR task_id = $2)
 ORDER BY id DESC
-LIMIT 1
-FOR UPDATE;
+LIMIT 1;
+
+-- name: is_touched
+SELECT count(*) > 1 FROM task_events WHERE task_id = $1;
 
 -- name: mark_undone
 UPDATE task_events SET undone = true WHERE id = $1;

@@ -1,0 +1,176 @@
+"""What a person at the terminal or the page needs beside the five tools.
+
+Owns finding a task by the words used for it, reading a new task out of a sentence, history and undo. None of
+it is offered to a model. Raises errors of the error tree with the tools' own codes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
+from steward.tasks.dates.mention import DateMention
+from steward.tasks.envelopes import LISTED, MESSAGES, Envelope, TaskCode, refusal, shape
+from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches
+from steward.tasks.matching import match as match_titles
+from steward.tasks.model import (
+    MAX_TITLE,
+    Due,
+    NothingToUndo,
+    Refused,
+    Task,
+    TaskEvent,
+    TaskFilter,
+    Undone,
+    User,
+    UserMissing,
+)
+from steward.tasks.new_tasks import read_new_tasks
+from steward.tasks.ports import TaskStore
+from steward.tasks.repeats import first_due
+from steward.tasks.users import Users
+
+ID_PREFIX = "task_"
+SHORTEST_PREFIX = 3
+MAX_SEARCHED = 10_000
+WHOLE = (*LISTED, "updated_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A new task as a sentence describes it, in the words of `add_task`."""
+
+    title: str
+    due_date: str | None = None
+    priority: str | None = None
+    description: str | None = None
+    recurrence: str | None = None
+
+
+class Desk:
+    def __init__(
+        self,
+        *,
+        tasks: TaskStore,
+        users: Users,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._tasks = tasks
+        self._users = users
+        self._now = now
+
+    async def get(self, user_id: str, task_id: str) -> Envelope:
+        user = await self._users.get(user_id)
+        found = await self._tasks.get(user.id, _clean(task_id))
+        if not isinstance(found, Task):
+            raise _error(found)
+        return shape(found, user.zone, *WHOLE)
+
+    async def find(self, user_id: str, reference: str) -> list[Envelope]:
+        """The tasks a person may mean: by id, by the start of an id, else by words of the title.
+
+        Open tasks come first: a finished one is meant only where no open one fits.
+        """
+        user = await self._users.get(user_id)
+        found = await self._tasks.list(user.id, TaskFilter(limit=MAX_SEARCHED))
+        if isinstance(found, UserMissing):
+            raise _error(found)
+        meant = _by_id(reference.strip(), found)
+        for done in (False, True):
+            meant = meant or _by_words(reference, [task for task in found if task.completed is done])
+        return [shape(task, user.zone, *WHOLE) for task in meant]
+
+    async def read(self, user_id: str, text: str) -> list[Reading]:
+        """The tasks in a sentence such as "buy milk tomorrow 5pm"; what is not date or priority is title."""
+        if not text.strip() or "\0" in text or len(text) > 20 * MAX_TITLE:
+            raise InputError("There is no task in this text.", fix='Say it like "buy milk tomorrow 5pm".')
+        user = await self._users.get(user_id)
+        now = self._now()
+        read = read_new_tasks(text, now.astimezone(user.zone))
+        if not read:
+            return [Reading(title=" ".join(text.split()))]
+        return [
+            Reading(
+                title=task.title,
+                due_date=_due_text(task.due, task.recurrence, user=user, now=now),
+                priority=None if task.priority is None else task.priority.value,
+                description=task.description,
+                recurrence=task.recurrence,
+            )
+            for task in read
+        ]
+
+    async def history(self, user_id: str, task_id: str) -> list[Envelope]:
+        user = await self._users.get(user_id)
+        events = await self._tasks.history(user.id, _clean(task_id))
+        if not isinstance(events, Sequence):
+            raise _error(events)
+        return [_event(event) for event in events]
+
+    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope:
+        """Take the last change back, of this task or of any."""
+        user = await self._users.get(user_id)
+        outcome = await self._tasks.undo(user.id, task_id and _clean(task_id), at=self._now())
+        match outcome:
+            case Undone(event=event, task=task, removed=removed):
+                what = "is removed again" if removed else f"is as before it was {event.action}"
+                return {
+                    "message": f"'{task.title}' {what}",
+                    "task": shape(task, user.zone, *WHOLE),
+                    "undone": _event(event),
+                    "removed": removed,
+                }
+            case NothingToUndo():
+                code = TaskCode.NOTHING_TO_UNDO
+                raise ConflictError(f"{MESSAGES[code]}.", code=code, fix="A deletion is final.")
+            case _:
+                raise _error(outcome)
+
+
+def _clean(task_id: str) -> str:
+    """An id that PostgreSQL can look up; one that cannot exist stays one that does not."""
+    return task_id.replace("\0", "").encode(errors="replace").decode()
+
+
+def _by_id(reference: str, tasks: Sequence[Task]) -> list[Task]:
+    start = reference.lower().removeprefix(ID_PREFIX)
+    if len(start) < SHORTEST_PREFIX or not start.isalnum():
+        return []
+    return [task for task in tasks if task.id.removeprefix(ID_PREFIX).startswith(start)]
+
+
+def _by_words(reference: str, tasks: Sequence[Task]) -> list[Task]:
+    found = match_titles(reference[:MAX_TITLE], tasks, title=lambda task: task.title)
+    match found:
+        case OneMatch(task=task):
+            return [task]
+        case SeveralMatches(tasks=several):
+            return list(several)
+        case NoMatch():
+            return []
+
+
+def _due_text(due: DateMention | None, recurrence: str | None, *, user: User, now: datetime) -> str | None:
+    if due is not None:
+        at = Due.moment(due.start, user.zone) if due.has_time else Due.day(due.start.date(), user.zone)
+        return at.text(user.zone)
+    first = None if recurrence is None else first_due(recurrence, now=now, zone=user.zone)
+    return None if first is None else first.text(user.zone)
+
+
+def _error(refused: Refused) -> StewardError:
+    why = refusal(refused)
+    kind = ForbiddenError if why.code is TaskCode.UNAUTHORIZED else NotFoundError
+    return kind(f"{why.message}.", code=why.code)
+
+
+def _event(event: TaskEvent) -> Envelope:
+    before: dict[str, Any] | None = None if event.before is None else dict(event.before)
+    return {
+        "at": event.at.isoformat(),
+        "action": event.action,
+        "before": before,
+        "after": dict(event.after),
+        "undone": event.undone,
+    }

@@ -16,6 +16,7 @@ from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.rules import WatchedRules
+from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import RiskLevel, ToolSpec
@@ -52,6 +53,7 @@ class Platform:
     questions: QuestionStore
     writer: RegistryWriter
     ranker: ToolRanker
+    tasks: TaskRoom
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -89,6 +91,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         )
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
+        tasks = await open_tasks(orchestrator, database)
         register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(workshop.writer.close)
@@ -104,6 +107,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             questions=questions,
             writer=workshop.writer,
             ranker=LexicalRanker(),
+            tasks=tasks,
         )
 
 

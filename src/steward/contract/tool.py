@@ -85,6 +85,7 @@ class ToolSpec:
     category: str | None = None
     aliases: tuple[str, ...] = ()
     title: str | None = None
+    user_argument: str | None = None  # the argument that says for whom it acts; the session's user wins
     blocked: str | None = (
         None  # why nobody may call it now, e.g. its definition changed and waits for a person
     )

@@ -18,7 +18,15 @@ from steward.orchestrator.ports import Clock, ExecutionLog, Notifier, ProposalSt
 from steward.orchestrator.proposals import Receipt
 from steward.orchestrator.registry import Registry
 from steward.orchestrator.running import Limit, Run, ValidateOutput
-from steward.orchestrator.stages import Approve, AssessRisk, PathResolver, Record, Resolve, ValidateInput
+from steward.orchestrator.stages import (
+    ActFor,
+    Approve,
+    AssessRisk,
+    PathResolver,
+    Record,
+    Resolve,
+    ValidateInput,
+)
 from steward.policy.approval import Rules
 
 
@@ -62,6 +70,7 @@ class Orchestrator:
         )
         stage = AssessRisk(stage, rules=rules, resolve_path=resolve_path)
         stage = ValidateInput(stage)
+        stage = ActFor(stage)
         stage = Resolve(stage, registry=self.registry)
         self._door = Record(stage, log=log, tracer=tracer, metrics=self.metrics, clock=clock)
 

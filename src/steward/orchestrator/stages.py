@@ -1,6 +1,7 @@
 """The way of one call, stage by stage.
 
-    record -> resolve -> validate input -> assess risk -> approve -> limit -> validate output -> run
+    record -> resolve -> act for -> validate input -> assess risk -> approve -> limit -> validate output
+    -> run
 
 Each stage is a small wrapper around the next one: it answers itself or passes the call on. `record`
 stands outermost, so that every call leaves a line whatever happened to it. A stage that fails closes
@@ -115,6 +116,27 @@ class Resolve:
                 code=ErrorCode.AGENT_UNAVAILABLE,
                 retryable=True,
             )
+        return await self._inner(passage)
+
+
+class ActFor:
+    """A call of somebody's session acts for that person only, whatever its arguments say."""
+
+    def __init__(self, inner: Stage) -> None:
+        self._inner = inner
+
+    async def __call__(self, passage: Passage) -> ToolResult:
+        call, argument = passage.call, passage.resolved().spec.user_argument
+        if argument is not None and call.user is not None:
+            named = call.arguments.get(argument)
+            if named is None:
+                passage.call = replace(call, arguments={**call.arguments, argument: call.user})
+            elif named != call.user:
+                return Failed(
+                    error=f"Nothing was run: this session belongs to '{call.user}' "
+                    "and may not act for somebody else.",
+                    code=ErrorCode.FORBIDDEN,
+                )
         return await self._inner(passage)
 
 

@@ -1,0 +1,72 @@
+"""The task list behind the door: the five tools, the people, and what a person may do beside the tools."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from steward.contract.agent import Agent
+from steward.contract.errors import InputError
+from steward.contract.tool import Effect
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.settings import environment
+from steward.storage.postgres import Database
+from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
+from steward.tasks.desk import Desk
+from steward.tasks.service import TaskService
+from steward.tasks.users import Users, read_zone
+
+AGENT = "tasks"
+ZONES = "zoneinfo/"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRoom:
+    users: Users
+    desk: Desk
+
+
+async def open_tasks(orchestrator: Orchestrator, database: Database) -> TaskRoom:
+    store = PostgresTaskStore(database)
+    people = PostgresUserStore(database)
+    users = Users(people)
+    await users.ensure_local(machine_zone())
+    service = TaskService(tasks=store, users=people)
+    orchestrator.register_agent_factory(AGENT, lambda: tasks_agent(service))
+    return TaskRoom(users=users, desk=Desk(tasks=store, users=users))
+
+
+def tasks_agent(service: TaskService) -> Agent:
+    # Here and not above: MCP takes a second to import, which nobody pays who only asks for help.
+    from steward.providers.builtin import BuiltinServerAgent, BuiltinTool  # noqa: PLC0415
+    from steward.servers.tasks import build  # noqa: PLC0415
+
+    def tool(effect: Effect, *examples: str) -> BuiltinTool:
+        return BuiltinTool(effect=effect, examples=examples, user_argument="user_id")
+
+    return BuiltinServerAgent(
+        AGENT,
+        build(service),
+        {
+            "add_task": tool(
+                Effect.WRITES_STORE, "Add buy milk to my tasks.", "Remember to call mom tomorrow."
+            ),
+            "list_tasks": tool(Effect.READS, "Show my tasks.", "What is due today?"),
+            "complete_task": tool(Effect.WRITES_STORE, "I bought the milk.", "Done with the report."),
+            "delete_task": tool(Effect.WRITES_STORE, "Delete the old reminder."),
+            "update_task": tool(Effect.WRITES_STORE, "Push the dentist to next friday at 5pm."),
+        },
+        name="Tasks",
+        category="tasks",
+    )
+
+
+def machine_zone(link: Path = Path("/etc/localtime")) -> str:
+    """The zone this machine is set to, UTC where that cannot be told."""
+    candidates = [environment().get("TZ", "").removeprefix(":")]
+    target = str(link.resolve())
+    candidates.append(target.partition(ZONES)[2])
+    for name in candidates:
+        try:
+            return read_zone(name)
+        except InputError:
+            continue
+    return "UTC"

@@ -1,0 +1,115 @@
+"""A server of our own behind the door: its tools under their bare names, rated by us.
+
+Owns what the house says about a built-in tool beside the server's own definition: effect, risk, aliases, for
+whom it acts. The server runs in this process and is spoken to over MCP like any other, so that what an agent
+sees is what every client sees.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from steward.contract.agent import AgentManifest, Health
+from steward.contract.call import Failed, ToolResult
+from steward.contract.errors import AgentError, ErrorCode
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
+from steward.providers.links import memory_opener
+from steward.providers.mcp import MCPServerAgent
+from steward.providers.mcp_config import ServerConfig, StdioTransport
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+NOWHERE = StdioTransport(command="")  # never started: the server is in this process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinTool:
+    """What the house says about one tool of its own server."""
+
+    effect: Effect
+    risk: RiskLevel | None = None  # beside the built-in table, which cannot be lowered
+    aliases: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    timeout: float | None = None
+    user_argument: str | None = None
+
+
+class BuiltinServerAgent:
+    """Implements Agent, ChangingAgent and ExplainingAgent over an in-memory server."""
+
+    def __init__(
+        self,
+        agent_id: str,
+        server: "FastMCP[Any]",
+        tools: Mapping[str, BuiltinTool],
+        *,
+        name: str | None = None,
+        category: str | None = None,
+    ) -> None:
+        self._id = agent_id
+        self._name = name or agent_id
+        self._tools = dict(tools)
+        self._category = category
+        config = ServerConfig(name=agent_id, transport=NOWHERE, namespace="", trusted=True)
+        self._inner = MCPServerAgent(config, opener=memory_opener(server))
+
+    async def initialize(self) -> None:
+        await self._inner.initialize()
+        offered = {spec.name for spec in self._inner.manifest().tools}
+        if offered != self._tools.keys():
+            differing = ", ".join(sorted(offered ^ self._tools.keys()))
+            raise AgentError(
+                f"The server '{self._id}' and what the house says about it differ: {differing}.",
+                code=ErrorCode.AGENT_INIT_FAILED,
+                fix="Rate every tool of the server, and only those.",
+            )
+
+    async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+        result = await self._inner.execute(tool, params)
+        return _told(result) if isinstance(result, Failed) else result
+
+    async def shutdown(self) -> None:
+        await self._inner.shutdown()
+
+    def manifest(self) -> AgentManifest:
+        inner = self._inner.manifest()
+        return replace(inner, name=self._name, tools=tuple(map(self._ours, inner.tools)))
+
+    async def health(self) -> Health:
+        return await self._inner.health()
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self._inner.subscribe(listener)
+
+    def available(self) -> bool:
+        return self._inner.available()
+
+    def problem(self) -> str | None:
+        return self._inner.problem()
+
+    def _ours(self, spec: ToolSpec) -> ToolSpec:
+        said = self._tools[spec.name]
+        return replace(
+            spec,
+            origin=Origin.BUILTIN,
+            effect=said.effect,
+            risk=said.risk,
+            aliases=said.aliases,
+            examples=said.examples,
+            timeout=said.timeout,
+            user_argument=said.user_argument,
+            category=self._category,
+        )
+
+
+def _told(failed: Failed) -> Failed:
+    """Our servers say in their structured answer what failed; the text around it is for other clients."""
+    data = failed.data
+    if not isinstance(data, dict):
+        return failed
+    said = cast("dict[str, Any]", data)
+    code, message = said.get("code"), said.get("message")
+    if not isinstance(code, str) or not isinstance(message, str):
+        return failed
+    return replace(failed, code=code, error=message, retryable=bool(said.get("retryable", False)))

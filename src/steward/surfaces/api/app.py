@@ -15,8 +15,10 @@ from steward.surfaces.api import (
     proposals,
     questions,
     registration,
+    tasks,
     tools,
     traces,
+    users,
 )
 from steward.surfaces.api.protection import Protection
 
@@ -33,7 +35,7 @@ def create_app(platform: Platform, *, local_token: str | None = None, any_host: 
     app.state.platform = platform
     app.state.local_token = local_token or secrets.token_urlsafe(32)
     problems.install(app)
-    rooms = (tools, registration, agents, proposals, questions, executions, traces, keys, health)
+    rooms = (tools, registration, tasks, users, agents, proposals, questions, executions, traces, keys, health)
     for room in rooms:
         app.include_router(room.router)
     app.add_middleware(Protection, any_host=any_host)  # pyright: ignore[reportArgumentType] - plain ASGI

@@ -18,7 +18,9 @@ from steward.surfaces.cli import (
     proposals,
     questions,
     registry,
+    tasks,
     tools,
+    users,
     workspace,
 )
 from steward.surfaces.cli.output import Exit, show_error
@@ -49,6 +51,8 @@ workspace.register(app)
 demo.register(app)
 registry.register(tools.app)
 app.add_typer(tools.app, name="tools")
+app.add_typer(tasks.app, name="tasks")
+app.add_typer(users.app, name="users")
 app.add_typer(agents.app, name="agents")
 proposals.register(app)
 questions.register(app)

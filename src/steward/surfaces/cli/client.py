@@ -37,8 +37,11 @@ class Api:
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self._send("PUT", path, body=body)
 
-    async def delete(self, path: str) -> dict[str, Any]:
-        return await self._send("DELETE", path)
+    async def patch(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await self._send("PATCH", path, body=body)
+
+    async def delete(self, path: str, **query: Any) -> dict[str, Any]:
+        return await self._send("DELETE", path, query=query)
 
     async def _send(
         self,

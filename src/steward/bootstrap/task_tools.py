@@ -40,7 +40,7 @@ def tasks_agent(service: TaskService) -> Agent:
     from steward.servers.tasks import build  # noqa: PLC0415
 
     def tool(effect: Effect, *examples: str) -> BuiltinTool:
-        return BuiltinTool(effect=effect, examples=examples, user_argument="user_id")
+        return BuiltinTool(effect=effect, examples=examples, user_argument="user_id", checks_itself=True)
 
     return BuiltinServerAgent(
         AGENT,

@@ -18,7 +18,7 @@ from datetime import timedelta
 
 from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
 from steward.contract.errors import ErrorCode, StewardError
-from steward.contract.tool import Effect, RiskLevel
+from steward.contract.tool import Effect, Origin, RiskLevel
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
@@ -146,6 +146,8 @@ class ValidateInput:
 
     async def __call__(self, passage: Passage) -> ToolResult:
         tool = passage.resolved()
+        if tool.spec.checks_itself and tool.spec.origin is Origin.BUILTIN:
+            return await self._inner(passage)
         tool.input.check(passage.call.arguments, what=f"Wrong arguments for '{tool.spec.name}'")
         return await self._inner(passage)
 

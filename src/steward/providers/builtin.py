@@ -33,6 +33,7 @@ class BuiltinTool:
     examples: tuple[str, ...] = ()
     timeout: float | None = None
     user_argument: str | None = None
+    checks_itself: bool = False
 
 
 class BuiltinServerAgent:
@@ -99,6 +100,7 @@ class BuiltinServerAgent:
             examples=said.examples,
             timeout=said.timeout,
             user_argument=said.user_argument,
+            checks_itself=said.checks_itself,
             category=self._category,
         )
 

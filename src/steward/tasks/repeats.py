@@ -58,6 +58,8 @@ def _bounded(parts: dict[str, str]) -> bool:
         return False
     if not (count.isdecimal() and 1 <= int(count[:5]) <= MAX_COUNT):
         return False
+    if "COUNT" in parts and "UNTIL" in parts:
+        return False
     filtered = any(name.startswith("BY") for name in parts)
     return not (parts["FREQ"] in _STEADY and filtered and int(interval) > 1)
 

@@ -222,6 +222,7 @@ def _task(row: asyncpg.Record) -> Task:
         idempotency_key=row["idempotency_key"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+        time_zone=row["time_zone"],
     )
 
 

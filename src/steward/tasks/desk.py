@@ -61,25 +61,23 @@ class Desk:
         self._now = now
 
     async def get(self, user_id: str, task_id: str) -> Envelope:
-        user = await self._users.get(user_id)
-        found = await self._tasks.get(user.id, _clean(task_id))
+        found = await self._tasks.get(user_id, _clean(task_id))
         if not isinstance(found, Task):
             raise _error(found)
-        return shape(found, user.zone, *WHOLE)
+        return shape(found, *WHOLE)
 
     async def find(self, user_id: str, reference: str) -> list[Envelope]:
         """The tasks a person may mean: by id, by the start of an id, else by words of the title.
 
         Open tasks come first: a finished one is meant only where no open one fits.
         """
-        user = await self._users.get(user_id)
-        found = await self._tasks.list(user.id, TaskFilter(limit=MAX_SEARCHED))
+        found = await self._tasks.list(user_id, TaskFilter(limit=MAX_SEARCHED))
         if isinstance(found, UserMissing):
             raise _error(found)
         meant = _by_id(reference.strip(), found)
         for done in (False, True):
             meant = meant or _by_words(reference, [task for task in found if task.completed is done])
-        return [shape(task, user.zone, *WHOLE) for task in meant]
+        return [shape(task, *WHOLE) for task in meant]
 
     async def read(self, user_id: str, text: str) -> list[Reading]:
         """The tasks in a sentence such as "buy milk tomorrow 5pm"; what is not date or priority is title."""
@@ -88,7 +86,8 @@ class Desk:
         user = await self._users.get(user_id)
         now = self._now()
         read = read_new_tasks(text, now.astimezone(user.zone))
-        if not read:
+        # A title that fills its limit was cut: the tool must see, and refuse, the whole of it.
+        if not read or any(len(task.title) >= MAX_TITLE for task in read):
             return [Reading(title=" ".join(text.split()))]
         return [
             Reading(
@@ -102,22 +101,20 @@ class Desk:
         ]
 
     async def history(self, user_id: str, task_id: str) -> list[Envelope]:
-        user = await self._users.get(user_id)
-        events = await self._tasks.history(user.id, _clean(task_id))
+        events = await self._tasks.history(user_id, _clean(task_id))
         if not isinstance(events, Sequence):
             raise _error(events)
         return [_event(event) for event in events]
 
     async def undo(self, user_id: str, task_id: str | None = None) -> Envelope:
         """Take the last change back, of this task or of any."""
-        user = await self._users.get(user_id)
-        outcome = await self._tasks.undo(user.id, task_id and _clean(task_id), at=self._now())
+        outcome = await self._tasks.undo(user_id, task_id and _clean(task_id), at=self._now())
         match outcome:
             case Undone(event=event, task=task, removed=removed):
                 what = "is removed again" if removed else f"is as before it was {event.action}"
                 return {
                     "message": f"'{task.title}' {what}",
-                    "task": shape(task, user.zone, *WHOLE),
+                    "task": shape(task, *WHOLE),
                     "undone": _event(event),
                     "removed": removed,
                 }

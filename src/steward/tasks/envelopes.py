@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from steward.tasks.model import NotYours, Refused, Task, TaskMissing, UserMissing
 
@@ -78,13 +77,13 @@ def success(message: str, *, at: datetime, **fields: Any) -> Envelope:
     return {"success": True, **fields, "message": message, "timestamp": at.isoformat()}
 
 
-def shape(task: Task, zone: ZoneInfo, *fields: str) -> Envelope:
+def shape(task: Task, *fields: str) -> Envelope:
     """A task on the wire, with exactly these fields; `recurrence` only where there is one."""
     whole: Envelope = {
         "id": task.id,
         "title": task.title,
         "description": task.description,
-        "due_date": None if task.due is None else task.due.text(zone),
+        "due_date": None if task.due is None else task.due.text(task.zone),
         "priority": task.priority.value,
         "completed": task.completed,
         "recurrence": task.recurrence,

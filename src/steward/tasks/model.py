@@ -93,6 +93,11 @@ class Task:
     recurrence: str | None = None
     completed_at: datetime | None = None
     idempotency_key: str | None = None
+    time_zone: str = "UTC"  # the owner's: it comes with the task, so that showing one asks nothing more
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
 
     @property
     def completed(self) -> bool:

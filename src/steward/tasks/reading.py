@@ -26,6 +26,11 @@ from steward.tasks.repeats import read_rule
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
+def read_id(value: Any, otherwise: TaskCode) -> str:
+    """An id that may exist; for one that cannot, the same answer as for one that does not."""
+    return _text(value, otherwise)
+
+
 def read_title(value: Any) -> str:
     title = _text(value, TaskCode.INVALID_TITLE).strip()
     if not 1 <= characters(title, limit=MAX_TITLE) <= MAX_TITLE:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, assert_never
+from zoneinfo import ZoneInfo
 
 from steward.contract.errors import StewardError
 from steward.tasks.envelopes import (
@@ -32,7 +33,6 @@ from steward.tasks.model import (
     Refused,
     Task,
     Unchanged,
-    User,
     UserMissing,
     differences,
     new_task_id,
@@ -43,6 +43,7 @@ from steward.tasks.reading import (
     read_description,
     read_due,
     read_filter,
+    read_id,
     read_key,
     read_priority,
     read_recurrence,
@@ -65,15 +66,15 @@ class TaskService:
         self._users = users
         self._now = now
 
-    async def add_task(self, user_id: str, given: Given) -> Envelope:
+    async def add_task(self, user_id: Any, given: Given) -> Envelope:
         async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
+            owner, zone = await self._owner(user_id, reads_dates=given.get("due_date") is not None)
             task = Task(
                 id=new_task_id(),
-                user_id=user.id,
+                user_id=owner,
                 title=read_title(given.get("title")),
                 description=read_description(given.get("description")),
-                due=read_due(given.get("due_date"), now=now, zone=user.zone),
+                due=read_due(given.get("due_date"), now=now, zone=zone),
                 priority=read_priority(given.get("priority") or "medium"),
                 recurrence=read_recurrence(given.get("recurrence")),
                 idempotency_key=read_key(given.get("idempotency_key")),
@@ -83,18 +84,19 @@ class TaskService:
             if task.recurrence and task.due is None:
                 raise Refusal(TaskCode.INVALID_RECURRENCE, "A recurring task needs a due date")
             kept = _found(await self._tasks.add(task))
-            return success(f"Added '{kept.title}'", at=now, task=shape(kept, user.zone, *ADDED))
+            return success(f"Added '{kept.title}'", at=now, task=shape(kept, *ADDED))
 
         return await self._answer(work)
 
-    async def list_tasks(self, user_id: str, given: Given) -> Envelope:
+    async def list_tasks(self, user_id: Any, given: Given) -> Envelope:
         async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
-            wanted = read_filter(given, now=now, zone=user.zone)
-            found = await self._tasks.list(user.id, wanted)
+            dated = any(given.get(name) is not None for name in ("due_before", "due_after"))
+            owner, zone = await self._owner(user_id, reads_dates=dated)
+            wanted = read_filter(given, now=now, zone=zone)
+            found = await self._tasks.list(owner, wanted)
             if isinstance(found, UserMissing):
                 raise refusal(found)
-            tasks = [shape(task, user.zone, *LISTED) for task in found]
+            tasks = [shape(task, *LISTED) for task in found]
             message = (
                 f"Found {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else "No tasks found"
             )
@@ -102,70 +104,71 @@ class TaskService:
 
         return await self._answer(work)
 
-    async def complete_task(self, user_id: str, task_id: str) -> Envelope:
+    async def complete_task(self, user_id: Any, task_id: Any) -> Envelope:
         async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
-            outcome = _allowed(
-                await self._tasks.change(user.id, task_id, lambda task: _complete(task, user, now))
-            )
+            owner, _ = await self._owner(user_id)
+            wanted = read_id(task_id, TaskCode.TASK_NOT_FOUND)
+            outcome = _allowed(await self._tasks.change(owner, wanted, lambda task: _complete(task, now)))
             match outcome:
                 case Unchanged(task=task):
                     return success(
                         MESSAGES[TaskCode.ALREADY_COMPLETED],
                         at=now,
                         code=TaskCode.ALREADY_COMPLETED.value,
-                        task=shape(task, user.zone, *COMPLETED),
+                        task=shape(task, *COMPLETED),
                     )
                 case Changed(after=task, follow_up=follow_up):
                     message = f"Completed '{task.title}'"
                     if follow_up is None or follow_up.due is None:
-                        return success(message, at=now, task=shape(task, user.zone, *COMPLETED))
-                    following = shape(follow_up, user.zone, *ADDED)
-                    message += f"; it is due again {follow_up.due.text(user.zone)}"
-                    return success(
-                        message, at=now, task=shape(task, user.zone, *COMPLETED), next_task=following
-                    )
+                        return success(message, at=now, task=shape(task, *COMPLETED))
+                    following = shape(follow_up, *ADDED)
+                    message += f"; it is due again {follow_up.due.text(task.zone)}"
+                    return success(message, at=now, task=shape(task, *COMPLETED), next_task=following)
                 case _:
                     assert_never(outcome)
 
         return await self._answer(work)
 
-    async def delete_task(self, user_id: str, task_id: str) -> Envelope:
+    async def delete_task(self, user_id: Any, task_id: Any) -> Envelope:
         async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
-            task = _found(await self._tasks.delete(user.id, task_id))
-            return success(f"Deleted '{task.title}'", at=now, deleted_task=shape(task, user.zone, *DELETED))
+            owner, _ = await self._owner(user_id)
+            wanted = read_id(task_id, TaskCode.TASK_NOT_FOUND)
+            task = _found(await self._tasks.delete(owner, wanted))
+            return success(f"Deleted '{task.title}'", at=now, deleted_task=shape(task, *DELETED))
 
         return await self._answer(work)
 
-    async def update_task(self, user_id: str, task_id: str, given: Given) -> Envelope:
+    async def update_task(self, user_id: Any, task_id: Any, given: Given) -> Envelope:
         """`given` holds only what was provided: a null clears where the contract says so."""
 
         async def work(now: datetime) -> Envelope:
-            user = await self._user(user_id)
+            owner, zone = await self._owner(user_id, reads_dates=given.get("due_date") is not None)
+            wanted = read_id(task_id, TaskCode.TASK_NOT_FOUND)
             if not any(name in CHANGEABLE for name in given):
                 # Whose task it is decides before what is asked of it.
-                _found(await self._tasks.get(user.id, task_id))
+                _found(await self._tasks.get(owner, wanted))
                 raise Refusal.of(TaskCode.NO_CHANGES)
-            edit = _read_edit(given, user=user, now=now)
+            edit = _read_edit(given, zone=zone, now=now)
             outcome = _allowed(
-                await self._tasks.change(
-                    user.id, task_id, lambda task: _apply(task, edit, user=user, now=now)
-                )
+                await self._tasks.change(owner, wanted, lambda task: _apply(task, edit, now=now))
             )
             before = outcome.before if isinstance(outcome, Changed) else outcome.task
             after = outcome.after if isinstance(outcome, Changed) else outcome.task
             changes = list(differences(before, after))
             message = f"Updated '{after.title}'" if changes else f"'{after.title}' already was like that"
-            return success(message, at=now, task=shape(after, user.zone, *UPDATED), changes=changes)
+            return success(message, at=now, task=shape(after, *UPDATED), changes=changes)
 
         return await self._answer(work)
 
-    async def _user(self, user_id: Any) -> User:
-        user = await self._users.get(user_id) if isinstance(user_id, str) and "\0" not in user_id else None
+    async def _owner(self, user_id: Any, *, reads_dates: bool = False) -> tuple[str, ZoneInfo]:
+        """Whose tasks are meant. Looked up only to read a date in their zone: the store checks anyway."""
+        owner = read_id(user_id, TaskCode.INVALID_USER)
+        if not reads_dates:
+            return owner, ZoneInfo("UTC")
+        user = await self._users.get(owner)
         if user is None:
             raise Refusal.of(TaskCode.INVALID_USER)
-        return user
+        return owner, user.zone
 
     async def _answer(self, work: Callable[[datetime], Awaitable[Envelope]]) -> Envelope:
         now = self._now()
@@ -189,17 +192,17 @@ def _allowed(outcome: Changed | Unchanged | Refused) -> Changed | Unchanged:
     raise refusal(outcome)
 
 
-def _complete(task: Task, user: User, now: datetime) -> Change | None:
+def _complete(task: Task, now: datetime) -> Change | None:
     if task.completed:
         return None
     done = replace(task, completed_at=now, updated_at=now)
-    return Change(task=done, action="completed", follow_up=_follow_up(task, user, now))
+    return Change(task=done, action="completed", follow_up=_follow_up(task, now))
 
 
-def _follow_up(task: Task, user: User, now: datetime) -> Task | None:
+def _follow_up(task: Task, now: datetime) -> Task | None:
     if task.recurrence is None or task.due is None:
         return None
-    again = next_due(task.due, task.recurrence, now=now, zone=user.zone)
+    again = next_due(task.due, task.recurrence, now=now, zone=task.zone)
     if again is None:
         return None
     due, rule = again
@@ -215,11 +218,11 @@ def _follow_up(task: Task, user: User, now: datetime) -> Task | None:
     )
 
 
-def _read_edit(given: Given, *, user: User, now: datetime) -> dict[str, Any]:
+def _read_edit(given: Given, *, zone: ZoneInfo, now: datetime) -> dict[str, Any]:
     readers: dict[str, Callable[[Any], Any]] = {
         "title": read_title,
         "description": read_description,
-        "due_date": lambda value: read_due(value, now=now, zone=user.zone),
+        "due_date": lambda value: read_due(value, now=now, zone=zone),
         "priority": read_priority,
         "recurrence": read_recurrence,
         "completed": read_completed,
@@ -227,7 +230,7 @@ def _read_edit(given: Given, *, user: User, now: datetime) -> dict[str, Any]:
     return {name: readers[name](value) for name, value in given.items() if name in readers}
 
 
-def _apply(task: Task, edit: Mapping[str, Any], *, user: User, now: datetime) -> Change | None:
+def _apply(task: Task, edit: Mapping[str, Any], *, now: datetime) -> Change | None:
     fields = {
         "due" if name == "due_date" else name: value for name, value in edit.items() if name != "completed"
     }
@@ -239,5 +242,5 @@ def _apply(task: Task, edit: Mapping[str, Any], *, user: User, now: datetime) ->
         return None
     after = replace(after, updated_at=now)
     if wanted and not task.completed:
-        return Change(task=after, action="completed", follow_up=_follow_up(after, user, now))
+        return Change(task=after, action="completed", follow_up=_follow_up(after, now))
     return Change(task=after, action="reopened" if task.completed and not wanted else "updated")

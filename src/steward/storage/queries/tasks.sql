@@ -20,7 +20,7 @@ SELECT true FROM users WHERE id = $1 FOR NO KEY UPDATE;
 -- name: add_task
 -- One statement: the owner's check, the task and its first event, or nothing.
 WITH owner AS (
-    SELECT id FROM users WHERE id = $2 FOR KEY SHARE
+    SELECT id, time_zone FROM users WHERE id = $2 FOR KEY SHARE
 ), made AS (
     INSERT INTO tasks (id, user_id, title, description, due_at, due_on, due_has_time, priority, recurrence,
                        idempotency_key, created_at, updated_at)
@@ -31,16 +31,17 @@ WITH owner AS (
     INSERT INTO task_events (task_id, user_id, at, action, after)
     SELECT made.id, made.user_id, $11, 'added', $12 FROM made
 )
-SELECT * FROM made;
+SELECT made.*, owner.time_zone FROM made, owner;
 
 -- name: task_by_key
-SELECT users.id AS owner, tasks.* FROM users
+SELECT users.time_zone, tasks.* FROM users
 LEFT JOIN tasks ON tasks.user_id = users.id AND tasks.idempotency_key = $2
 WHERE users.id = $1;
 
 -- name: find_task
 -- Who may see the task is decided here: `known` tells a wrong id from a stranger's task.
-SELECT users.id IS NOT NULL AS user_known, owned.id IS NOT NULL AS known, owned.user_id = $1 AS yours, owned.*
+SELECT users.id IS NOT NULL AS user_known, owned.id IS NOT NULL AS known, owned.user_id = $1 AS yours, users.time_zone,
+    owned.*
 FROM (SELECT 1) AS one
 LEFT JOIN users ON users.id = $1
 LEFT JOIN tasks AS owned ON owned.id = $2;
@@ -48,13 +49,14 @@ LEFT JOIN tasks AS owned ON owned.id = $2;
 -- name: lock_task
 -- The owner first, as everywhere, so that a change and an erasure never wait for each other.
 WITH owner AS MATERIALIZED (
-    SELECT id FROM users WHERE id = $1 FOR KEY SHARE
+    SELECT id, time_zone FROM users WHERE id = $1 FOR KEY SHARE
 )
-SELECT tasks.* FROM owner JOIN tasks ON tasks.user_id = owner.id WHERE tasks.id = $2 FOR UPDATE OF tasks;
+SELECT tasks.*, owner.time_zone FROM owner JOIN tasks ON tasks.user_id = owner.id WHERE tasks.id = $2
+FOR UPDATE OF tasks;
 
 -- name: list_tasks
-SELECT * FROM tasks
-WHERE user_id = $1
+SELECT tasks.*, users.time_zone FROM tasks JOIN users ON users.id = tasks.user_id
+WHERE tasks.user_id = $1
     AND ($2::boolean IS NULL OR (completed_at IS NOT NULL) = $2)
     AND ($3::text IS NULL OR priority = $3)
     AND ($4::date IS NULL OR due_on < $4)
@@ -63,7 +65,7 @@ WHERE user_id = $1
     AND ($7::timestamptz IS NULL OR due_at > $7)
     AND ($8::text IS NULL OR title ILIKE $8 OR description ILIKE $8)
 ORDER BY completed_at IS NOT NULL, due_at NULLS LAST,
-    CASE priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, created_at, id
+    CASE priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, tasks.created_at, tasks.id
 LIMIT $9;
 
 -- name: save_task
@@ -76,7 +78,8 @@ WHERE id = $1;
 INSERT INTO task_events (task_id, user_id, at, action, before, after) VALUES ($1, $2, $3, $4, $5, $6);
 
 -- name: delete_task
-DELETE FROM tasks WHERE id = $2 AND user_id = $1 RETURNING *;
+DELETE FROM tasks USING users WHERE tasks.id = $2 AND tasks.user_id = $1 AND users.id = $1
+RETURNING tasks.*, users.time_zone;
 
 -- name: task_history
 SELECT id, task_id, at, action, before, after, undone FROM task_events WHERE task_id = $1 ORDER BY id;

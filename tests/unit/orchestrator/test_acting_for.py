@@ -38,7 +38,6 @@ async def test_the_sessions_user_is_filled_in(door: Door) -> None:
         assert result.data == {"who": "ana", "what": "x"}
 
 
-@pytest.mark.req("TODO-ABR-023")
 async def test_another_user_is_refused_and_nothing_runs(door: Door) -> None:
     for who in ("bob", "", 7, ["ana"]):
         result = await call(door, "ana", what="x", who=who)

@@ -52,7 +52,6 @@ async def behind_a_door(**rated: BuiltinTool) -> Door:
     return door
 
 
-@pytest.mark.req("TODO-ABR-026")
 async def test_its_tools_stand_behind_the_door_as_built_in_ones() -> None:
     door = await behind_a_door()
     specs = {tool.spec.name: tool.spec for tool in door.orchestrator.registry}

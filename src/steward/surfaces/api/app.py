@@ -35,7 +35,19 @@ def create_app(platform: Platform, *, local_token: str | None = None, any_host: 
     app.state.platform = platform
     app.state.local_token = local_token or secrets.token_urlsafe(32)
     problems.install(app)
-    rooms = (tools, registration, tasks, users, agents, proposals, questions, executions, traces, keys, health)
+    rooms = (
+        tools,
+        registration,
+        tasks,
+        users,
+        agents,
+        proposals,
+        questions,
+        executions,
+        traces,
+        keys,
+        health,
+    )
     for room in rooms:
         app.include_router(room.router)
     app.add_middleware(Protection, any_host=any_host)  # pyright: ignore[reportArgumentType] - plain ASGI

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-import snowballstemmer  # pyright: ignore[reportMissingTypeStubs] - it has none
-
 from steward.contract.ports import RankedTool
 from steward.contract.tool import ToolSpec
 
@@ -27,12 +25,19 @@ STOP = frozenset({
 })  # fmt: skip
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_stemmer = cast("Any", snowballstemmer).stemmer("english")
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    # Imported on first use: it brings every language of the world along, which a start need not wait for.
+    import snowballstemmer  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
+
+    return cast("Any", snowballstemmer).stemmer("english")
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return _stemmer.stemWord(word)
+    return _stemmer().stemWord(word)
 
 
 def words(text: str) -> list[str]:

@@ -10,8 +10,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar, cast
 
-import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
-
 T = TypeVar("T")
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -30,7 +28,12 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 the library's name
 
 
-_stemmer = cast("_Stemmer", snowballstemmer.stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
+@lru_cache(maxsize=1)
+def _stemmer() -> _Stemmer:
+    # Imported on first use: it brings every language of the world along, which a start need not wait for.
+    import snowballstemmer  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
+
+    return cast("_Stemmer", snowballstemmer.stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def _contains(reference: str, title: str) -> bool:
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     irregular = _IRREGULAR.get(word, word)
-    return _stemmer.stemWord(irregular)
+    return _stemmer().stemWord(irregular)
 
 
 def stems(text: str) -> frozenset[str]:

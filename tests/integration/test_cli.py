@@ -1,7 +1,8 @@
 """The command line as a person or a script uses it, on a real database."""
 
 import json
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,15 @@ def run(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> R
         return CliRunner().invoke(app, list(arguments), input=answer)
 
     return invoke
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file of this process may grow, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def parsed(result: Result) -> dict[str, Any]:
@@ -183,6 +193,28 @@ def test_the_doctor_is_content_and_says_what_is_wrong(run: Run, tmp_path: Path) 
         "problem",
         True,
     )
+
+
+@pytest.mark.parametrize(
+    "address", ["mysql://ana:hunter2@host/db", "postgresql://ana:hunter2@127.0.0.1:1/none"]
+)
+def test_the_doctor_goes_on_when_the_database_is_wrong(
+    run: Run, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", address)
+    result = run("doctor", "--port", "0", "--json")
+    findings = {item["what"]: item for item in parsed(result)["findings"]}
+    assert (result.exit_code, findings["database"]["verdict"], bool(findings["database"]["fix"])) == (
+        1,
+        "problem",
+        True,
+    )
+    assert ("tracing" in findings, "hunter2" in result.output) == (True, False)
+
+
+def test_the_doctor_sees_a_disk_that_takes_nothing(run: Run, small_files: None) -> None:
+    findings = {item["what"]: item for item in parsed(run("doctor", "--port", "0", "--json"))["findings"]}
+    assert (findings["disk"]["verdict"], bool(findings["disk"]["fix"])) == ("problem", True)
 
 
 def test_a_broken_policy_file_halts_every_command_with_its_line(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 """The door with real telemetry: each call leaves its line and its span."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,3 +141,25 @@ async def test_no_secret_leaves_or_stays_in_a_file(recorded: Recorded, collector
         seen += path.read_bytes()
     assert seen.count(b"mcp_tool_call:fail") > len(IN_TEXT)
     assert [secret for secret in UNMISTAKABLE if secret.encode() in seen] == []
+
+
+@pytest.mark.req("RES-FR-032", "RES-US5.1")
+def test_a_command_sends_its_span_before_it_ends(
+    collector: Collector, database_url: str, tmp_path: Path
+) -> None:
+    environment = os.environ | {
+        "STEWARD_HOME": str(tmp_path),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+    }
+    subprocess.run(
+        [sys.executable, "-m", "steward", "tools", "call", "save_fact", "--arg", "text=x", "--json"],
+        env=environment,
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=100,
+    )
+    span = collector.spans(1)["mcp_tool_call:save_fact"]
+    assert (span.service, span.failed) == ("paias-agent-layer", False)
+    assert (span.attributes["parameters"], span.attributes["result_count"]) == ('{"text":"x"}', 1)

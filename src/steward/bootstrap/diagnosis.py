@@ -6,6 +6,7 @@ Owns the checks and their fixes. Changes nothing: a home that was never made is 
 import asyncio
 import shutil
 import socket
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,7 @@ from steward.settings import Settings
 from steward.storage.postgres import Database, Embedded
 
 LITTLE_SPACE = 500 * 1024**2
+PROBE = 64 * 1024  # bytes; quotas and limits show only when something is written
 
 
 class Verdict(StrEnum):
@@ -77,6 +79,12 @@ def _disk(settings: Settings) -> Finding:
     there = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
     free = shutil.disk_usage(there).free
     detail = f"{free / 1024**3:.1f} GiB free"
+    try:
+        with tempfile.TemporaryFile(dir=there) as probe:
+            probe.write(bytes(PROBE))
+            probe.flush()
+    except OSError as error:
+        return Finding("disk", Verdict.BAD, f"{there}: {error.strerror}.", "Free space, or lift the limit.")
     if free < LITTLE_SPACE:
         return Finding("disk", Verdict.BAD, detail, "Free space: the database and the logs need it.")
     return Finding("disk", Verdict.GOOD, detail)
@@ -98,11 +106,11 @@ def _servers(settings: Settings) -> Finding:
 
 
 async def _database(settings: Settings) -> Finding:
-    chosen = place(settings)
-    kind = "embedded" if isinstance(chosen, Embedded) else "DATABASE_URL"
-    if isinstance(chosen, Embedded) and not chosen.folder.exists():
-        return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use.")
+    kind = "embedded" if settings.database_url is None else "DATABASE_URL"
     try:
+        chosen = place(settings)
+        if isinstance(chosen, Embedded) and not chosen.folder.exists():
+            return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use.")
         async with Database(chosen) as database:
             version = await database.fetchval("SHOW server_version")
     except StewardError as error:

@@ -4,6 +4,7 @@ Owns the choice of implementations and the order in which they open and close. N
 product decides which store, model, tracer or server is used.
 """
 
+import logging
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -40,6 +41,8 @@ from steward.telemetry.log import configure_logging
 from steward.telemetry.masking import MASKER
 from steward.telemetry.tracing import Tracing, activate
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
@@ -70,7 +73,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             settings.policy_file, adjust=lambda read: read.protecting(str(settings.database_folder))
         )
         executions = ExecutionLogFile(settings.logs_folder)
-        stack.callback(executions.close)
+        stack.callback(_close_log, executions)
         tracer = _tracer(settings)
         stack.callback(tracer.shutdown)
         activate(tracer)
@@ -109,6 +112,11 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             ranker=LexicalRanker(),
             tasks=tasks,
         )
+
+
+def _close_log(executions: ExecutionLogFile) -> None:
+    if unwritten := executions.close():
+        logger.error("executions_unwritten", extra={"lines": unwritten, "problem": executions.problem()})
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

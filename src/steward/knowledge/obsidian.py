@@ -4,6 +4,7 @@ Owns the note's path and the append. Paths never leave the vault: not by `..`, n
 odd name. Concurrent writers, of this process or another, never tear each other's lines.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -15,6 +16,7 @@ from steward.contract.errors import ConfigError, ErrorCode, InputError, StorageE
 
 FOLDER = re.compile(r"[\w .-]{1,100}(/[\w .-]{1,100}){0,5}")
 MAX_CHARACTERS = 20_000
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def log_to_obsidian(vault: Vault, text: str, *, now: datetime) -> dict[str, str]
     except OSError as error:
         raise StorageError(
             f"The note could not be written: {error.strerror}.",
-            code=ErrorCode.STORAGE_FULL if error.errno in (28, 122) else ErrorCode.STORAGE_FAILED,
+            code=ErrorCode.STORAGE_FULL if error.errno in FULL else ErrorCode.STORAGE_FAILED,
             fix="Check the vault folder's space and permissions.",
         ) from error
     return {"note": f"{vault.folder}/{note.name}", "entry": entry.rstrip("\n")}
@@ -86,7 +88,7 @@ def _append(note: Path, entry: str, *, header: str) -> None:
         data = (entry if before else header + entry).encode()
         try:
             if os.write(descriptor, data) < len(data):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             os.ftruncate(descriptor, before)  # nothing half written
             raise

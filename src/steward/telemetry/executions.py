@@ -6,6 +6,7 @@ a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostic
 """
 
 import re
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -75,6 +76,7 @@ class ExecutionLogFile:
         self._more = threading.Event()  # there is something for the writer
         self._writer: threading.Thread | None = None
         self._closed = False
+        self._room_seen = False  # whether a line would have found room when we first looked
 
     def append(self, execution: Execution) -> None:
         day = execution.at.astimezone(UTC).date()
@@ -95,7 +97,28 @@ class ExecutionLogFile:
                 self._keep(entry, wake=False)
 
     def accepting(self) -> bool:
-        return len(self._waiting) < self._backlog_lines and self._waiting_bytes < self._backlog_bytes
+        if not self._room_seen:
+            self._room_seen = self._has_room()
+        return (
+            self._room_seen
+            and len(self._waiting) < self._backlog_lines
+            and self._waiting_bytes < self._backlog_bytes
+        )
+
+    def _has_room(self) -> bool:
+        """Looked at before the first call: a command that lives for one call has no later to write it in."""
+        try:
+            self._files.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=self._files.folder) as probe:
+                probe.write(bytes(LARGE_LINE))
+                probe.flush()
+        except OSError as error:
+            with self._lock:
+                self._refusal = error.strerror or str(error)
+            return False
+        with self._lock:
+            self._refusal = self._refusal if self._waiting else None
+        return True
 
     def problem(self) -> str | None:
         """What is wrong with the log, for health and doctor; None when all is well."""

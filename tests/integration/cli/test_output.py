@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from steward.contract.errors import StewardError
 from steward.surfaces.cli import app, output
+from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.proposals import _write
 
 ENVELOPE = {
@@ -116,6 +118,43 @@ def test_a_reader_that_closes_early_ends_a_command_quietly() -> None:
     )
     os.close(write)
     assert (ended.returncode != 0, ended.stderr) == (True, b"")
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_an_answer_that_finds_no_room_is_a_failure_without_a_stack_trace(
+    flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    environment = os.environ | {"STEWARD_HOME": str(tmp_path / "home")}
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "steward", "init", *flags],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            check=False,
+            timeout=60,
+        )
+    assert (ended.returncode, "STORAGE_FULL" in ended.stderr, "Traceback" in ended.stderr) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("method", "error", "retryable"),
+    [
+        ("get", httpx.ReadError("gone"), True),
+        ("post", httpx.ConnectError("nobody"), True),
+        ("post", httpx.RemoteProtocolError("gone"), False),
+    ],
+)
+async def test_what_may_have_run_is_not_offered_again(method: str, error: Exception, retryable: bool) -> None:
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise error
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(fail), base_url="http://x") as client:
+        api = Api(client, running=True)
+        with pytest.raises(StewardError) as caught:
+            await getattr(api, method)("/v1/proposals/p1/approve")
+    assert (caught.value.code, caught.value.retryable) == ("SERVICE_UNAVAILABLE", retryable)
 
 
 def test_a_closed_socket_does_not_end_the_program(tmp_path: Path) -> None:

@@ -278,6 +278,21 @@ def small_files() -> Iterator[int]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+def test_the_door_stays_closed_until_there_is_room_for_the_first_line(
+    log: ExecutionLogFile, tmp_path: Path, small_files: int
+) -> None:
+    closed = log.accepting()
+    problem = log.problem() or ""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    try:
+        opened = log.accepting()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (closed, os.strerror(errno.EFBIG) in problem) == (False, True)
+    assert (opened, log.problem(), list(tmp_path.iterdir())) == (True, None, [])
+
+
 def test_a_write_cut_short_leaves_no_broken_line_behind(
     log: ExecutionLogFile, tmp_path: Path, small_files: int
 ) -> None:

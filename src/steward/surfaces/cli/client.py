@@ -56,12 +56,20 @@ class Api:
         try:
             response = await self._client.request(method, path, params=query, json=body)
         except httpx.HTTPError as error:
-            raise UnavailableError(
-                f"Steward did not answer ({type(error).__name__}).", fix="Is 'steward up' still running?"
+            raise _unanswered(
+                error, harmless=method == "GET" or isinstance(error, httpx.ConnectError)
             ) from error
         if response.is_error:
             raise problem(response.status_code, response.content)
         return response.json() if response.content else {}
+
+
+def _unanswered(error: Exception, *, harmless: bool) -> UnavailableError:
+    """What was sent and never answered may have run: nobody is invited to send it again unseen."""
+    fix = "Is 'steward up' still running?"
+    if not harmless:
+        fix = "It may have taken effect and was not repeated; 'steward log' and 'steward proposals' show it."
+    return UnavailableError(f"Steward did not answer ({type(error).__name__}).", fix=fix, retryable=harmless)
 
 
 def problem(status: int, content: bytes) -> StewardError:

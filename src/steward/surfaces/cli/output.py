@@ -34,6 +34,9 @@ def run(work: Callable[[], Awaitable[int | None]], *, as_json: bool = False) -> 
     """Run a command's coroutine; explain what Steward can explain, and end with its exit code."""
     try:
         code = asyncio.run(_await(work))
+    except UnwritableError as error:
+        show_error(error, as_json=False)
+        raise typer.Exit(Exit.FAILED) from None
     except StewardError as error:
         show_error(error, as_json=as_json)
         raise typer.Exit(Exit.USAGE if isinstance(error, InputError) else Exit.FAILED) from None
@@ -64,8 +67,22 @@ async def _await(work: Callable[[], Awaitable[int | None]]) -> int | None:
     return await work()
 
 
+class UnwritableError(StewardError):
+    """Standard output takes nothing more. The work itself was done."""
+
+    default_code = ErrorCode.STORAGE_FULL
+
+
 def say(text: str, *, error: bool = False) -> None:
-    typer.echo(text, err=error)
+    try:
+        typer.echo(text, err=error)
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise UnwritableError(
+            f"The answer could not be written: {problem.strerror}.",
+            fix="What was asked for has been done; 'steward log' shows it.",
+        ) from problem
 
 
 def visible(text: str) -> str:
@@ -82,7 +99,7 @@ def visible(text: str) -> str:
 
 
 def show_json(value: Any) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+    say(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def show_error(error: StewardError, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from steward.contract.errors import StewardError
@@ -180,6 +180,7 @@ def world(database_url: str) -> Iterator[tuple[asyncio.Runner, World]]:
 @settings(
     max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink a story on a database takes minutes
 )
 @given(story=rounds)
 def test_nothing_is_lost_and_nothing_is_doubled(

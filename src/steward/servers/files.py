@@ -91,10 +91,11 @@ def _same(one: Path, other: Path) -> bool:
 def read_text(roots: Roots, path: str, *, max_bytes: int) -> FileContent:
     real = roots.resolve(path)
     descriptor = _open(real, path)
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(descriptor)
+        raise InputError(f"'{path}' is not a file.", fix="Use list_directory to look into a folder.")
     with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise InputError(f"'{path}' is not a file.", fix="Use list_directory to look into a folder.")
         if facts.st_size > max_bytes:
             raise ToolError(
                 f"'{path}' has {facts.st_size:,} bytes; at most {max_bytes:,} can be read.",

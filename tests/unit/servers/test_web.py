@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from ddgs.exceptions import DDGSException
+from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 from fastmcp import Client
 
 from steward.contract.errors import ConfigError

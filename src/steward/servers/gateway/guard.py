@@ -1,0 +1,101 @@
+"""Who may come in over HTTP, and how often.
+
+Owns the checks of Host and Origin (a web page must not reach us through a name it controls), keys and
+their rate limits. Works on raw ASGI headers: every request passes here.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from steward.servers.gateway.ports import Doorkeeper, Member
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+FORGET_AFTER = 10_000  # keys whose buckets are kept at most
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    status: int
+    message: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    at: float
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """At most `per_minute` calls a minute and key, `burst` at once."""
+
+    per_minute: float = 6_000
+    burst: float = 200
+    clock: Callable[[], float] = time.monotonic
+    _buckets: dict[str, _Bucket] = field(default_factory=dict[str, _Bucket])
+
+    def wait(self, key: str) -> float:
+        """0 when one more is fine, else the seconds until it is."""
+        now = self.clock()
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            if len(self._buckets) >= FORGET_AFTER:
+                self._buckets.clear()
+            bucket = self._buckets[key] = _Bucket(self.burst, now)
+        rate = self.per_minute / 60
+        bucket.tokens = min(self.burst, bucket.tokens + (now - bucket.at) * rate)
+        bucket.at = now
+        if bucket.tokens >= 1:
+            bucket.tokens -= 1
+            return 0.0
+        return (1 - bucket.tokens) / rate
+
+
+class Guard:
+    def __init__(
+        self, doorkeeper: Doorkeeper, *, hosts: tuple[str, ...] = (), limit: RateLimit | None = None
+    ) -> None:
+        self._doorkeeper = doorkeeper
+        self._hosts = frozenset((*LOCAL, *hosts))
+        self._limit = limit or RateLimit()
+
+    async def admit(self, headers: Mapping[bytes, bytes]) -> Member | Refusal:
+        host = headers.get(b"host", b"").decode("latin-1")
+        if _name(host) not in self._hosts:
+            return Refusal(421, "Invalid Host header")
+        origin = headers.get(b"origin")
+        if origin is not None and not self._own(origin.decode("latin-1")):
+            return Refusal(403, "Invalid Origin header")
+        member = await self._doorkeeper.admit(_key(headers))
+        if member is None:
+            return Refusal(401, "A key is needed", ((b"www-authenticate", b'Bearer realm="steward"'),))
+        seconds = self._limit.wait(member.id)
+        if seconds:
+            return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % max(1, round(seconds))),))
+        return member
+
+    def _own(self, origin: str) -> bool:
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
+        return parts.scheme in ("http", "https") and _name(parts.netloc) in self._hosts
+
+
+def _name(host: str) -> str:
+    """`localhost:8700` -> `localhost`; an IPv6 address keeps its brackets."""
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]
+
+
+def _key(headers: Mapping[bytes, bytes]) -> str | None:
+    bearer = headers.get(b"authorization", b"")
+    if bearer[:7].lower() == b"bearer ":
+        return bearer[7:].strip().decode("latin-1")
+    key: Any = headers.get(b"x-api-key")
+    return None if key is None else key.decode("latin-1")

@@ -1,0 +1,199 @@
+"""The way from a running call back to the client that asked for it.
+
+A call may report progress, write log lines and put questions to the client: elicitation, sampling,
+roots. On 2025-11-25 a question is a request on the call's own stream. On 2026-07-28 there are no such
+requests: the call is parked, its questions are the answer, and the client comes back with theirs.
+Owns both ways. Does not own what is asked.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from steward.contract.call import ElicitAnswer
+
+Context = ServerRequestContext[Any, Any]
+
+ELICIT = "elicitation/create"
+SAMPLE = "sampling/createMessage"
+ROOTS = "roots/list"
+
+_REQUEST: TypeAdapter[types.ElicitRequest | types.CreateMessageRequest | types.ListRootsRequest] = (
+    TypeAdapter(types.ElicitRequest | types.CreateMessageRequest | types.ListRootsRequest)
+)
+_RESULTS: dict[str, type[BaseModel]] = {
+    ELICIT: types.ElicitResult,
+    SAMPLE: types.CreateMessageResult,
+    ROOTS: types.ListRootsResult,
+}
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+def modern(context: Context) -> bool:
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def can(context: Context, method: str, params: Mapping[str, Any] | None = None) -> bool:
+    """Whether this client said that it answers such questions."""
+    capabilities = context.session.client_capabilities
+    if capabilities is None:
+        return False
+    if method == ELICIT:
+        offered = capabilities.elicitation
+        if offered is None:
+            return False
+        if (params or {}).get("mode") == "url":
+            return offered.url is not None
+        return offered.form is not None or offered.url is None
+    return (capabilities.sampling if method == SAMPLE else capabilities.roots) is not None
+
+
+class Line(Protocol):
+    """A call's current connection to its client."""
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None: ...
+
+    async def log(self, level: str, data: Any, logger: str | None) -> None: ...
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None: ...
+
+
+@dataclass(slots=True)
+class Question:
+    method: str
+    params: Mapping[str, Any]
+    answer: "asyncio.Future[Mapping[str, Any] | None]"
+
+    def wire(self) -> dict[str, Any]:
+        return (
+            {"method": self.method, "params": dict(self.params)} if self.params else {"method": self.method}
+        )
+
+    def accepts(self, raw: Any) -> bool:
+        """Whether this could be an answer to it; what is not is asked again."""
+        try:
+            _RESULTS[self.method].model_validate(raw, by_name=False)
+        except ValidationError:
+            return False
+        return True
+
+
+@dataclass(slots=True)
+class Running:
+    """A call on its way, and what it waits to hear from the client."""
+
+    outcome: "asyncio.Future[Any]"
+    cancel: Callable[[], object]
+    questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    count: int = 0
+
+    def ask(self, method: str, params: Mapping[str, Any]) -> "asyncio.Future[Mapping[str, Any] | None]":
+        self.count += 1
+        answer: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
+        self.questions[f"q{self.count}"] = Question(method, params, answer)
+        self.asked.set()
+        return answer
+
+
+class _Talking:
+    """What both eras share: notifications on the call's own stream."""
+
+    def __init__(self, context: Context, minimum: str | None) -> None:
+        self._context = context
+        self._minimum = minimum
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None:
+        await self._context.session.report_progress(done, total, message)
+
+    async def log(self, level: str, data: Any, logger: str | None) -> None:
+        wanted = self._minimum
+        if wanted is None or level not in _LEVELS or _LEVELS.index(level) < _LEVELS.index(wanted):
+            return
+        params = types.LoggingMessageNotificationParams.model_validate(
+            {"level": level, "data": data, "logger": logger}
+        )
+        await self._context.session.send_notification(
+            types.LoggingMessageNotification(params=params), related_request_id=self._context.request_id
+        )
+
+
+class LegacyLine(_Talking):
+    def __init__(self, context: Context, minimum: str) -> None:
+        super().__init__(context, minimum)
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not can(self._context, method, params):
+            return None
+        request = _REQUEST.validate_python({"method": method, "params": dict(params)}, by_name=False)
+        try:
+            result = await self._context.session.send_request(
+                request,
+                _RESULTS[method],
+                metadata=ServerMessageMetadata(related_request_id=self._context.request_id),
+            )
+        except (NoBackChannelError, ValidationError):
+            return None
+        except MCPError:
+            return None  # the client refused to put the question
+        return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+class ModernLine(_Talking):
+    def __init__(self, context: Context, running: Running) -> None:
+        level = (context.meta or {}).get(types.LOG_LEVEL_META_KEY)
+        super().__init__(context, level if level in _LEVELS else None)
+        self._running = running
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not can(self._context, method, params):
+            return None
+        return await self._running.ask(method, params)
+
+
+class Link:
+    """The channel that a call carries. Its line may be opened late and replaced while the call runs."""
+
+    def __init__(
+        self, open_line: Callable[[], Awaitable[None]] | None = None, *, wants_progress: bool = True
+    ) -> None:
+        self.line: Line | None = None
+        self._open_line = open_line
+        self._wants_progress = wants_progress
+        self._opening = asyncio.Lock()
+
+    async def _ready(self) -> Line | None:
+        if self.line is None and self._open_line is not None:
+            async with self._opening:
+                if self._open_line is not None:
+                    await self._open_line()
+                    self._open_line = None
+        return self.line
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None:
+        if self._wants_progress and (line := await self._ready()) is not None:
+            await line.progress(done, total, message)
+
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        if (line := await self._ready()) is not None:
+            await line.log(level, data, logger)
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        line = await self._ready()
+        return None if line is None else await line.request(method, params)
+
+    async def elicit(self, message: str, schema: Mapping[str, Any]) -> ElicitAnswer | None:
+        raw = await self.request(
+            ELICIT, {"mode": "form", "message": message, "requestedSchema": dict(schema)}
+        )
+        if raw is None:
+            return None
+        return ElicitAnswer(action=raw["action"], content=raw.get("content") or {})

@@ -1,0 +1,224 @@
+"""The registry as one MCP server, whatever the transport and the era.
+
+Owns the protocol's methods. Built on the SDK's low-level server, which negotiates both eras over stdio
+and HTTP; calls are calls.py's, listings views.py's. Served protocol versions: 2026-07-28 and, through the
+handshake, 2025-11-25 and older.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from steward.contract.errors import NotFoundError, StewardError
+from steward.contract.ports import ToolRanker
+from steward.servers.gateway.calls import Calls, principal
+from steward.servers.gateway.link import Context, modern
+from steward.servers.gateway.ports import Door, Library
+from steward.servers.gateway.views import Catalogue, View
+
+logger = logging.getLogger(__name__)
+
+PAGE = 200
+RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; since then it is INVALID_PARAMS
+
+
+class _Negotiating(Server[Any]):
+    """Tells clients of the handshake era that lists may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(
+            notification_options or changes, experimental_capabilities, extensions
+        )
+
+
+class Gateway:
+    """One view of the registry, ready to be served."""
+
+    def __init__(
+        self, door: Door, *, ranker: ToolRanker, view: View | None = None, library: Library | None = None
+    ) -> None:
+        self.view = view or View()
+        self.catalogue = Catalogue(door, self.view, ranker)
+        self.calls = Calls(door, self.view, self.catalogue, log_level=self._log_level)
+        self.server = _Negotiating(
+            self.view.name,
+            version="0.1.0",
+            title="Steward",
+            instructions=self.view.instructions,
+            cache_hints={method: CacheHint(ttl_ms=0) for method in _CACHED},
+            get_tool_input_schema=self._input_schema,
+        )
+        security = RequestStateSecurity.ephemeral(ttl=600.0)
+        security.bind_principal = principal
+        self.server.middleware.append(RequestStateBoundary(security, default_audience=self.view.name))
+        self._library = library
+        self._bus = InMemorySubscriptionBus()
+        self._sessions: dict[str, ServerSession] = {}
+        self._levels: dict[str, str] = {}
+        self._background: set[asyncio.Task[None]] = set()
+        self._register_tools()
+        if library is not None:
+            self._register_library(library)
+            library.subscribe(self._resource_changed)
+        door.subscribe(self._tools_changed)
+
+    async def serve_stdio(self) -> None:
+        async with stdio_server() as (read, write):
+            await self.server.run(read, write, self.server.create_initialization_options())
+
+    def close(self) -> None:
+        self.calls.close()
+
+    # --- methods ---
+
+    def _register_tools(self) -> None:
+        add = self.server.add_request_handler
+        add("tools/list", types.PaginatedRequestParams, self._list_tools)
+        add("tools/call", types.CallToolRequestParams, self.calls.handle)
+        add("logging/setLevel", types.SetLevelRequestParams, self._set_level)
+        add("subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus))
+        self.server.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, self._initialized
+        )
+
+    def _register_library(self, library: Library) -> None:
+        async def resources(_: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+            return _page("resources", await library.resources(), params.cursor)
+
+        async def templates(_: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+            return _page("resourceTemplates", await library.templates(), params.cursor)
+
+        async def prompts(_: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+            return _page("prompts", await library.prompts(), params.cursor)
+
+        async def read(context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+            return await _found(library.read(str(params.uri)), context, uri=str(params.uri))
+
+        async def prompt(context: Context, params: types.GetPromptRequestParams) -> dict[str, Any]:
+            return await _found(library.prompt(params.name, params.arguments or {}), context)
+
+        async def complete(context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
+            question = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+            return await _found(library.complete(question), context)
+
+        async def watch(context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
+            return await _found(library.watch(str(params.uri)), context, uri=str(params.uri))
+
+        async def unwatch(context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
+            return await _found(library.unwatch(str(params.uri)), context, uri=str(params.uri))
+
+        add = self.server.add_request_handler
+        add("resources/list", types.PaginatedRequestParams, resources)
+        add("resources/templates/list", types.PaginatedRequestParams, templates)
+        add("resources/read", types.ReadResourceRequestParams, read)
+        add("resources/subscribe", types.SubscribeRequestParams, watch)
+        add("resources/unsubscribe", types.UnsubscribeRequestParams, unwatch)
+        add("prompts/list", types.PaginatedRequestParams, prompts)
+        add("prompts/get", types.GetPromptRequestParams, prompt)
+        add("completion/complete", types.CompleteRequestParams, complete)
+
+    async def _list_tools(self, context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        del context
+        return _page("tools", self.catalogue.listing(), params.cursor)
+
+    async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> dict[str, Any]:
+        self._levels[session_key(context)] = params.level
+        return {}
+
+    def _log_level(self, context: Context) -> str:
+        return self._levels.get(session_key(context), "debug")
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        spec = self.catalogue.find(name)
+        return None if spec is None else spec.input_schema
+
+    # --- news ---
+
+    async def _initialized(self, context: Context, params: types.NotificationParams) -> None:
+        del params
+        if not modern(context):
+            self._sessions[session_key(context)] = context.session
+
+    def _tools_changed(self) -> None:
+        self._soon(self._bus.publish(ToolsListChanged()))
+        self._tell(lambda session: session.send_tool_list_changed())
+
+    def _resource_changed(self, uri: str) -> None:
+        self._soon(self._bus.publish(ResourceUpdated(uri=uri)))
+        self._tell(lambda session: session.send_resource_updated(uri))
+
+    def _tell(self, news: Callable[[ServerSession], Coroutine[Any, Any, None]]) -> None:
+        for key, session in tuple(self._sessions.items()):
+            self._soon(self._tell_one(key, news(session)))
+
+    async def _tell_one(self, key: str, news: Coroutine[Any, Any, None]) -> None:
+        try:
+            await news
+        except Exception:  # noqa: BLE001 - a session that is gone hears no news
+            self.forget(key)
+
+    def forget(self, session: str) -> None:
+        """A session ended."""
+        self._sessions.pop(session, None)
+        self._levels.pop(session, None)
+
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def session_key(context: Context) -> str:
+    """The HTTP session that a request belongs to; a pipe carries only one."""
+    request = context.request
+    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
+
+
+_CACHED: tuple[Any, ...] = (
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "server/discover",
+)
+
+
+def _page(key: str, items: Sequence[Mapping[str, Any]], cursor: str | None) -> dict[str, Any]:
+    if cursor is not None and not cursor.isdecimal():
+        raise MCPError(INVALID_PARAMS, "This cursor is not one of ours.")
+    start = int(cursor or 0)
+    shape: dict[str, Any] = {key: list(items[start : start + PAGE])}
+    if start + PAGE < len(items):
+        shape["nextCursor"] = str(start + PAGE)
+    return shape
+
+
+async def _found(
+    work: Coroutine[Any, Any, Mapping[str, Any] | None], context: Context, **data: str
+) -> dict[str, Any]:
+    try:
+        return dict(await work or {})
+    except NotFoundError as error:
+        code = INVALID_PARAMS if modern(context) or "uri" not in data else RESOURCE_NOT_FOUND
+        raise MCPError(code, error.explain(), data or None) from error
+    except StewardError as error:
+        raise MCPError(types.INTERNAL_ERROR, error.explain(), {"code": error.code}) from error

@@ -1,0 +1,162 @@
+"""What a client sees of the registry: which tools, and how many of them at once.
+
+Owns the choice and the wire shape of a listing. A view narrows the registry; nothing outside it can be
+called through it. A large view shows a handful of tools and two to find and call the rest.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from steward.contract.errors import ErrorCode, InputError, NotFoundError
+from steward.contract.ports import ToolRanker
+from steward.contract.tool import ToolSpec
+from steward.servers.gateway.ports import Door
+
+SEARCH = "search_tools"
+CALL = "call_tool"
+MANY = 40
+MOST_FOUND = 20
+
+_SEARCH_TOOL: dict[str, Any] = {
+    "name": SEARCH,
+    "title": "Search tools",
+    "description": "Find tools by what they do. Returns their names, descriptions and input schemas; "
+    f"call one with {CALL}.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "description": "What you want to do, in words.",
+            },
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": 5},
+        },
+        "required": ["query"],
+    },
+    "annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True},
+}
+_CALL_TOOL: dict[str, Any] = {
+    "name": CALL,
+    "title": "Call a tool",
+    "description": f"Call a tool that {SEARCH} found.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The tool's name."},
+            "arguments": {"type": "object", "description": "What its input schema asks for."},
+        },
+        "required": ["name"],
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    name: str = "steward"
+    namespaces: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()  # together with `namespaces`; both empty means everything
+    pinned: frozenset[str] = frozenset()  # always listed, however large the view is
+    client_confirms: frozenset[str] = frozenset()
+    """Tools whose confirmation is the client's own business: they ask where the client can be asked,
+    and otherwise run."""
+    many: int = MANY
+    instructions: str = field(default="Tools of this Steward. Some calls wait for a person's approval.")
+
+    def shows(self, spec: ToolSpec) -> bool:
+        if not self.namespaces and not self.tools:
+            return True
+        head, separator, _ = spec.name.partition("__")
+        return spec.name in self.tools or bool(separator and head in self.namespaces)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A tool behind the door and what it is called with."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+class Catalogue:
+    """The tools of a view as a client sees them now."""
+
+    def __init__(self, door: Door, view: View, ranker: ToolRanker) -> None:
+        self._door = door
+        self._view = view
+        self._ranker = ranker
+
+    def find(self, name: str) -> ToolSpec | None:
+        spec = self._door.find(name)
+        return spec if spec is not None and self._view.shows(spec) else None
+
+    def is_search(self, name: str) -> bool:
+        """Whether this name means finding tools; a tool of that name behind the door comes first."""
+        return name in (SEARCH, CALL) and self.find(name) is None
+
+    def listing(self) -> list[dict[str, Any]]:
+        specs = self._shown()
+        if len(specs) <= self._view.many:
+            return [wire(spec) for spec in specs]
+        pinned = [wire(spec) for spec in specs if spec.name in self._view.pinned]
+        return [*pinned, _SEARCH_TOOL, _CALL_TOOL]
+
+    def search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        query, limit = arguments.get("query"), arguments.get("limit", 5)
+        if not isinstance(query, str) or not query.strip():
+            raise InputError(
+                "'query' is missing.", code=ErrorCode.INVALID_ARGUMENTS, fix="Say what you want to do."
+            )
+        if not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
+            raise InputError(
+                "'limit' is not usable.", code=ErrorCode.INVALID_ARGUMENTS, fix=f"Use 1 to {MOST_FOUND}."
+            )
+        found = self._ranker.rank(query, self._shown(), limit=limit)
+        return {"tools": [{**wire(hit.tool), "score": round(hit.score, 4)} for hit in found]}
+
+    def target(self, name: str, arguments: Mapping[str, Any]) -> Target:
+        """The tool that a call really means; through `call_tool` it is the one named inside."""
+        if name == CALL and self.is_search(CALL):
+            name, arguments = _inner(arguments)
+        spec = self.find(name)
+        if spec is None:
+            raise NotFoundError(f"Unknown tool: {name[:64]}", code=ErrorCode.TOOL_NOT_FOUND)
+        return Target(spec.name, arguments)
+
+    def _shown(self) -> Sequence[ToolSpec]:
+        return [spec for spec in self._door.specs() if self._view.shows(spec)]
+
+
+def _inner(arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    name, inner = arguments.get("name"), arguments.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(inner, Mapping):
+        raise InputError(
+            "'name' or 'arguments' is not usable.",
+            code=ErrorCode.INVALID_ARGUMENTS,
+            fix="Give a tool's name and an object of arguments.",
+        )
+    return name, cast("Mapping[str, Any]", inner)
+
+
+def wire(spec: ToolSpec) -> dict[str, Any]:
+    """A tool as MCP lists it; its schemas go out as they came in."""
+    shape: dict[str, Any] = {
+        "name": spec.name,
+        "description": spec.description,
+        "inputSchema": spec.input_schema,
+    }
+    if spec.title:
+        shape["title"] = spec.title
+    if spec.output_schema is not None:
+        shape["outputSchema"] = spec.output_schema
+    hints = {
+        "readOnlyHint": spec.hints.read_only,
+        "destructiveHint": spec.hints.destructive,
+        "idempotentHint": spec.hints.idempotent,
+        "openWorldHint": spec.hints.open_world,
+    }
+    known = {key: value for key, value in hints.items() if value is not None}
+    if known:
+        shape["annotations"] = known
+    return shape

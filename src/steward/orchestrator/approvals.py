@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, assert_never
 
-from steward.contract.call import Caller, CallerKind, ToolCall, ToolResult, envelope
+from steward.contract.call import Caller, CallerKind, Channel, ToolCall, ToolResult, envelope
 from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError, StewardError
 from steward.orchestrator.ports import Clock, Page, ProposalStore
 from steward.orchestrator.proposals import (
@@ -54,8 +54,12 @@ class Approvals:
         approver: Caller,
         via: str,
         edited: Mapping[str, Any] | None = None,
+        channel: Channel | None = None,
     ) -> ToolResult:
-        """Run the proposed call, once. Whoever comes second is told what became of it."""
+        """Run the proposed call, once. Whoever comes second is told what became of it.
+
+        `channel` is the way back to whoever waits for the outcome now.
+        """
         _require_person(approver)
         proposal = await self.get(proposal_id)
         _require_waiting(proposal)
@@ -75,7 +79,7 @@ class Approvals:
         if not await self._store.claim(proposal_id, receipt):
             _require_waiting(await self.get(proposal_id))
             raise ConflictError("This proposal changed meanwhile.", fix="Look at it again and retry.")
-        result = await self._run(_call(proposal, arguments), receipt)
+        result = await self._run(_call(proposal, arguments, channel), receipt)
         await self._finish(proposal_id, result)
         return result
 
@@ -107,7 +111,7 @@ class Approvals:
             )
 
 
-def _call(proposal: Proposal, arguments: Mapping[str, Any]) -> ToolCall:
+def _call(proposal: Proposal, arguments: Mapping[str, Any], channel: Channel | None) -> ToolCall:
     return ToolCall(
         tool=proposal.tool,
         arguments=arguments,
@@ -117,6 +121,7 @@ def _call(proposal: Proposal, arguments: Mapping[str, Any]) -> ToolCall:
         confidence=proposal.confidence,
         call_id=proposal.call_id,
         correlation_id=proposal.correlation_id,
+        channel=channel,
     )
 
 

@@ -5,7 +5,7 @@ Owns names: duplicates, aliases, namespaces, categories. Does not own agents' li
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from steward.contract.agent import Agent, AgentManifest, ChangingAgent
@@ -50,6 +50,15 @@ class Registry:
         self._tools: dict[str, RegisteredTool] = {}
         self._names: dict[str, str] = {}  # every name and alias -> the tool's own name
         self._agents: dict[str, Agent] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """`listener` runs after every change of the tools. It must not raise."""
+        self._listeners.append(listener)
+
+    def _changed(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     def __iter__(self) -> Iterator[RegisteredTool]:
         return iter(tuple(self._tools.values()))
@@ -93,6 +102,7 @@ class Registry:
             )
         self._agents[manifest.id] = agent
         self._put(agent, manifest)
+        self._changed()
 
     def refresh(self, agent_id: str) -> None:
         """Read an agent's manifest again. Calls in flight keep the tool they resolved."""
@@ -101,10 +111,12 @@ class Registry:
         before = {tool.spec.name: tool for tool in self.select(agent=agent_id)}
         self._drop_tools(before)
         self._put(agent, manifest, before=before)
+        self._changed()
 
     def remove(self, agent_id: str) -> None:
         if self._agents.pop(agent_id, None) is not None:
             self._drop_tools(tool.spec.name for tool in self.select(agent=agent_id))
+            self._changed()
 
     def _drop_tools(self, names: Iterable[str]) -> None:
         gone = set(names)

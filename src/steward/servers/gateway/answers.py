@@ -8,7 +8,7 @@ from typing import Any, assert_never, cast
 
 import orjson
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY
 from pydantic import BaseModel
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
@@ -36,10 +36,21 @@ def _native(result: ToolResult) -> dict[str, Any] | None:
     if isinstance(native, MCPError):
         raise native
     if isinstance(native, BaseModel):
-        return native.model_dump(by_alias=True, mode="json", exclude_none=True)
-    if isinstance(native, dict) and "content" in native:
-        return cast("dict[str, Any]", native)
-    return None
+        native = native.model_dump(by_alias=True, mode="json", exclude_none=True)
+    if not isinstance(native, dict) or "content" not in native:
+        return None
+    return _ours(cast("dict[str, Any]", native))
+
+
+def _ours(native: dict[str, Any]) -> dict[str, Any]:
+    """Without what a 2026-07-28 server says of itself: this answer is the gateway's."""
+    meta: Any = native.get("_meta")
+    if "resultType" not in native and not (meta and SERVER_INFO_META_KEY in meta):
+        return native
+    shape = {key: value for key, value in native.items() if key not in ("resultType", "_meta")}
+    told = cast("dict[str, Any]", meta or {})
+    kept = {key: value for key, value in told.items() if key != SERVER_INFO_META_KEY}
+    return {**shape, "_meta": kept} if kept else shape
 
 
 def from_data(data: Any) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from mcp_types import INVALID_PARAMS
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, ToolResult
 from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
+from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
 from steward.servers.gateway.link import ELICIT, Context, LegacyLine, Link, ModernLine, Running, can, modern
-from steward.servers.gateway.ports import Door
 from steward.servers.gateway.views import SEARCH, Catalogue, Target, View
 
 PARKED_AT_MOST = 1_000
@@ -71,7 +71,7 @@ class _Conversation:
 
 class Calls:
     def __init__(
-        self, door: Door, view: View, catalogue: Catalogue, *, log_level: Callable[[Context], str]
+        self, door: Orchestrator, view: View, catalogue: Catalogue, *, log_level: Callable[[Context], str]
     ) -> None:
         self._door = door
         self._view = view
@@ -139,12 +139,14 @@ class Calls:
         content: Any = raw.get("content") or {}
         if raw.get("action") == "accept" and content.get("approve") is True:
             return await self._approved(talk, waiting, via="elicitation")
-        await self._door.reject(waiting.proposal_id, by=talk.person, why="declined in the client")
+        await self._door.approvals.reject(waiting.proposal_id, by=talk.person, why="declined in the client")
         return answers.declined(waiting)
 
     async def _approved(self, talk: _Conversation, waiting: PendingApproval, *, via: str) -> dict[str, Any]:
         link = Link()
-        approved = self._door.approve(waiting.proposal_id, approver=talk.person, via=via, channel=link)
+        approved = self._door.approvals.approve(
+            waiting.proposal_id, approver=talk.person, via=via, channel=link
+        )
         return await self._converse(talk, _start(approved), link)
 
     # --- a 2026-07-28 client that comes back ---

@@ -24,11 +24,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall
 from steward.contract.tool import ToolSpec
+from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
 from steward.servers.gateway.calls import HANDOVER, Handover
 from steward.servers.gateway.guard import Guard, Refusal
 from steward.servers.gateway.link import Link, Running
-from steward.servers.gateway.ports import Door, Member
+from steward.servers.gateway.ports import Member
 from steward.servers.gateway.server import Gateway
 from steward.servers.gateway.views import Target
 
@@ -153,7 +154,7 @@ class HttpGateway:
     """An ASGI application for one gateway. `run()` must be entered while it serves."""
 
     def __init__(
-        self, gateway: Gateway, door: Door, *, guard: Guard, events: EventStore | None = None
+        self, gateway: Gateway, door: Orchestrator, *, guard: Guard, events: EventStore | None = None
     ) -> None:
         self._gateway = gateway
         self._door = door

@@ -1,38 +1,8 @@
-"""What the gateway needs from the house: the door, what servers offer beside tools, and who may enter.
-
-The orchestrator is the door. Owns no behaviour.
-"""
+"""What the gateway needs beside the door: what servers offer beside tools, and who may enter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-from steward.contract.call import Caller, Channel, ToolCall, ToolResult
-from steward.contract.tool import ToolSpec
-
-
-class Door(Protocol):
-    """Every call goes through it, and every decision of a person on a call that waits."""
-
-    async def execute(self, call: ToolCall) -> ToolResult: ...
-
-    def specs(self) -> Sequence[ToolSpec]:
-        """Every tool that can be called now."""
-        ...
-
-    def find(self, name: str) -> ToolSpec | None:
-        """By name or alias."""
-        ...
-
-    async def approve(
-        self, proposal_id: str, *, approver: Caller, via: str, channel: Channel | None = None
-    ) -> ToolResult: ...
-
-    async def reject(self, proposal_id: str, *, by: Caller, why: str | None = None) -> None: ...
-
-    def subscribe(self, listener: Callable[[], None]) -> None:
-        """`listener` runs whenever the tools change."""
-        ...
 
 
 class Library(Protocol):

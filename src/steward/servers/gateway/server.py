@@ -6,9 +6,8 @@ handshake, 2025-11-25 and older.
 """
 
 import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -20,15 +19,17 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
+from pydantic import BaseModel
 
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
+from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway.calls import Calls, principal
 from steward.servers.gateway.link import Context, modern
-from steward.servers.gateway.ports import Door, Library
+from steward.servers.gateway.ports import Library
 from steward.servers.gateway.views import Catalogue, View
 
-logger = logging.getLogger(__name__)
+P = TypeVar("P", bound=BaseModel)
 
 PAGE = 200
 RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; since then it is INVALID_PARAMS
@@ -53,7 +54,12 @@ class Gateway:
     """One view of the registry, ready to be served."""
 
     def __init__(
-        self, door: Door, *, ranker: ToolRanker, view: View | None = None, library: Library | None = None
+        self,
+        door: Orchestrator,
+        *,
+        ranker: ToolRanker,
+        view: View | None = None,
+        library: Library | None = None,
     ) -> None:
         self.view = view or View()
         self.catalogue = Catalogue(door, self.view, ranker)
@@ -78,7 +84,7 @@ class Gateway:
         if library is not None:
             self._register_library(library)
             library.subscribe(self._resource_changed)
-        door.subscribe(self._tools_changed)
+        door.registry.subscribe(self._tools_changed)
 
     async def serve_stdio(self) -> None:
         async with stdio_server() as (read, write):
@@ -90,14 +96,27 @@ class Gateway:
     # --- methods ---
 
     def _register_tools(self) -> None:
-        add = self.server.add_request_handler
+        add = self._add
         add("tools/list", types.PaginatedRequestParams, self._list_tools)
         add("tools/call", types.CallToolRequestParams, self.calls.handle)
         add("logging/setLevel", types.SetLevelRequestParams, self._set_level)
-        add("subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus))
+        self.server.add_request_handler(
+            "subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus)
+        )
         self.server.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self._initialized
         )
+
+    def _add(
+        self, method: str, params: type[P], handler: Callable[[Context, P], Awaitable[dict[str, Any]]]
+    ) -> None:
+        async def complete(context: Context, asked: P) -> dict[str, Any]:
+            result = await handler(context, asked)
+            if modern(context):
+                result.setdefault("resultType", "complete")
+            return result
+
+        self.server.add_request_handler(method, params, complete)
 
     def _register_library(self, library: Library) -> None:
         async def resources(_: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
@@ -125,7 +144,7 @@ class Gateway:
         async def unwatch(context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
             return await _found(library.unwatch(str(params.uri)), context, uri=str(params.uri))
 
-        add = self.server.add_request_handler
+        add = self._add
         add("resources/list", types.PaginatedRequestParams, resources)
         add("resources/templates/list", types.PaginatedRequestParams, templates)
         add("resources/read", types.ReadResourceRequestParams, read)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from steward.contract.errors import ErrorCode, InputError, NotFoundError
 from steward.contract.ports import ToolRanker
 from steward.contract.tool import ToolSpec
-from steward.servers.gateway.ports import Door
+from steward.orchestrator.orchestrator import Orchestrator
 
 SEARCH = "search_tools"
 CALL = "call_tool"
@@ -82,14 +82,14 @@ class Target:
 class Catalogue:
     """The tools of a view as a client sees them now."""
 
-    def __init__(self, door: Door, view: View, ranker: ToolRanker) -> None:
+    def __init__(self, door: Orchestrator, view: View, ranker: ToolRanker) -> None:
         self._door = door
         self._view = view
         self._ranker = ranker
 
     def find(self, name: str) -> ToolSpec | None:
-        spec = self._door.find(name)
-        return spec if spec is not None and self._view.shows(spec) else None
+        tool = self._door.registry.find(name)
+        return tool.spec if tool is not None and self._view.shows(tool.spec) else None
 
     def is_search(self, name: str) -> bool:
         """Whether this name means finding tools; a tool of that name behind the door comes first."""
@@ -125,7 +125,7 @@ class Catalogue:
         return Target(spec.name, arguments)
 
     def _shown(self) -> Sequence[ToolSpec]:
-        return [spec for spec in self._door.specs() if self._view.shows(spec)]
+        return [tool.spec for tool in self._door.registry if tool.available and self._view.shows(tool.spec)]
 
 
 def _inner(arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -101,7 +101,7 @@ def agents(house: House) -> list[LegacyToolAgent]:
 
     async def think() -> dict[str, Any]:
         message = {"role": "user", "content": {"type": "text", "text": "Say something"}}
-        answer = await channel().request("sampling/createMessage", {"messages": [message], "maxTokens": 9})
+        answer = await channel().ask("sampling/createMessage", {"messages": [message], "maxTokens": 9})
         return {"thought": None if answer is None else answer["content"]["text"]}
 
     async def wait() -> str:

@@ -19,6 +19,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from steward.contract.call import ElicitAnswer
+from steward.contract.errors import InvalidSchemaError
+from steward.contract.schema import compile_schema
 
 Context = ServerRequestContext[Any, Any]
 
@@ -63,7 +65,9 @@ class Line(Protocol):
 
     async def log(self, level: str, data: Any, logger: str | None) -> None: ...
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None: ...
+    async def ask(
+        self, method: str, params: Mapping[str, Any], *, key: str | None = None
+    ) -> Mapping[str, Any] | None: ...
 
 
 @dataclass(slots=True)
@@ -73,22 +77,27 @@ class Question:
     answer: "asyncio.Future[Mapping[str, Any] | None]"
 
     def wire(self) -> dict[str, Any]:
-        return (
-            {"method": self.method, "params": dict(self.params)} if self.params else {"method": self.method}
-        )
+        return {"method": self.method, "params": dict(self.params)}
 
-    def accepts(self, raw: Any) -> bool:
-        """Whether this could be an answer to it; what is not is asked again."""
-        try:
-            _RESULTS[self.method].model_validate(raw, by_name=False)
-        except ValidationError:
-            return False
+
+def answers_it(method: str, params: Mapping[str, Any], raw: Any) -> bool:
+    """Whether this could be an answer to such a question; what is not is asked for again."""
+    try:
+        _RESULTS[method].model_validate(raw, by_name=False)
+    except ValidationError:
+        return False
+    schema: Any = params.get("requestedSchema")
+    if method != ELICIT or raw["action"] != "accept" or schema is None:
         return True
+    try:
+        return compile_schema(schema).accepts(raw.get("content") or {})
+    except InvalidSchemaError:
+        return True  # the server's own schema is no schema: let it judge
 
 
 @dataclass(slots=True)
 class Running:
-    """A call on its way, and what it waits to hear from the client."""
+    """Work on its way, and what it waits to hear from the client."""
 
     outcome: "asyncio.Future[Any]"
     cancel: Callable[[], object]
@@ -96,12 +105,27 @@ class Running:
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     count: int = 0
 
-    def ask(self, method: str, params: Mapping[str, Any]) -> "asyncio.Future[Mapping[str, Any] | None]":
+    def ask(
+        self, method: str, params: Mapping[str, Any], key: str | None
+    ) -> "asyncio.Future[Mapping[str, Any] | None]":
         self.count += 1
+        if key is None or key in self.questions:
+            key = f"question-{self.count}"
         answer: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
-        self.questions[f"q{self.count}"] = Question(method, params, answer)
+        self.questions[key] = Question(method, params, answer)
         self.asked.set()
         return answer
+
+    def answer(self, responses: Mapping[str, Any]) -> None:
+        """Take what fits; a question without a fitting answer stays open."""
+        for key, question in tuple(self.questions.items()):
+            raw = responses.get(key)
+            if raw is not None and answers_it(question.method, question.params, raw):
+                del self.questions[key]
+                if not question.answer.done():
+                    question.answer.set_result(raw)
+        if not self.questions:
+            self.asked.clear()
 
 
 class _Talking:
@@ -130,7 +154,10 @@ class LegacyLine(_Talking):
     def __init__(self, context: Context, minimum: str) -> None:
         super().__init__(context, minimum)
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    async def ask(
+        self, method: str, params: Mapping[str, Any], *, key: str | None = None
+    ) -> Mapping[str, Any] | None:
+        del key  # a request on the stream has an id of its own
         if not can(self._context, method, params):
             return None
         request = _REQUEST.validate_python({"method": method, "params": dict(params)}, by_name=False)
@@ -153,21 +180,28 @@ class ModernLine(_Talking):
         super().__init__(context, level if level in _LEVELS else None)
         self._running = running
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    async def ask(
+        self, method: str, params: Mapping[str, Any], *, key: str | None = None
+    ) -> Mapping[str, Any] | None:
         if not can(self._context, method, params):
             return None
-        return await self._running.ask(method, params)
+        return await self._running.ask(method, params, key)
 
 
 class Link:
     """The channel that a call carries. Its line may be opened late and replaced while the call runs."""
 
     def __init__(
-        self, open_line: Callable[[], Awaitable[None]] | None = None, *, wants_progress: bool = True
+        self,
+        open_line: Callable[[], Awaitable[None]] | None = None,
+        *,
+        wants_progress: bool = True,
+        given: Mapping[str, Any] | None = None,
     ) -> None:
         self.line: Line | None = None
         self._open_line = open_line
         self._wants_progress = wants_progress
+        self._given = dict(given or {})  # answers that the client sent before it was asked
         self._opening = asyncio.Lock()
 
     async def _ready(self) -> Line | None:
@@ -186,14 +220,21 @@ class Link:
         if (line := await self._ready()) is not None:
             await line.log(level, data, logger)
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    async def ask(
+        self, method: str, params: Mapping[str, Any], *, key: str | None = None
+    ) -> Mapping[str, Any] | None:
+        early = self._given.pop(key, None) if key is not None else None
+        if early is not None and answers_it(method, params, early):
+            return early
         line = await self._ready()
-        return None if line is None else await line.request(method, params)
+        return None if line is None else await line.ask(method, params, key=key)
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> ElicitAnswer | None:
-        raw = await self.request(
-            ELICIT, {"mode": "form", "message": message, "requestedSchema": dict(schema)}
-        )
+        question = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
+        raw = await self.ask(ELICIT, question)
         if raw is None:
             return None
         return ElicitAnswer(action=raw["action"], content=raw.get("content") or {})
+
+    async def sample(self, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        return await self.ask(SAMPLE, request)

@@ -21,11 +21,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
+from steward.contract.call import ToolCall, current_call
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.servers.gateway.calls import Calls, principal
-from steward.servers.gateway.link import Context, modern
+from steward.servers.gateway.calls import Calls, caller_of, principal
+from steward.servers.gateway.conversation import Conversations, responses_of, retry_of
+from steward.servers.gateway.link import Context, Link, modern
 from steward.servers.gateway.ports import Library
 from steward.servers.gateway.views import Catalogue, View
 
@@ -63,7 +65,8 @@ class Gateway:
     ) -> None:
         self.view = view or View()
         self.catalogue = Catalogue(door, self.view, ranker)
-        self.calls = Calls(door, self.view, self.catalogue, log_level=self._log_level)
+        self.conversations = Conversations(self._log_level)
+        self.calls = Calls(door, self.view, self.catalogue, self.conversations)
         self.server = _Negotiating(
             self.view.name,
             version="0.1.0",
@@ -91,7 +94,7 @@ class Gateway:
             await self.server.run(read, write, self.server.create_initialization_options())
 
     def close(self) -> None:
-        self.calls.close()
+        self.conversations.close()
 
     # --- methods ---
 
@@ -129,10 +132,14 @@ class Gateway:
             return _page("prompts", await library.prompts(), params.cursor)
 
         async def read(context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
-            return await _found(library.read(str(params.uri)), context, uri=str(params.uri))
+            uri = str(params.uri)
+            return await self._hold(context, params, lambda: _found(library.read(uri), context, uri=uri))
 
         async def prompt(context: Context, params: types.GetPromptRequestParams) -> dict[str, Any]:
-            return await _found(library.prompt(params.name, params.arguments or {}), context)
+            arguments = params.arguments or {}
+            return await self._hold(
+                context, params, lambda: _found(library.prompt(params.name, arguments), context)
+            )
 
         async def complete(context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
             question = params.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -153,6 +160,23 @@ class Gateway:
         add("prompts/list", types.PaginatedRequestParams, prompts)
         add("prompts/get", types.GetPromptRequestParams, prompt)
         add("completion/complete", types.CompleteRequestParams, complete)
+
+    async def _hold(
+        self,
+        context: Context,
+        params: types.InputResponseRequestParams,
+        work: Callable[[], Coroutine[Any, Any, dict[str, Any]]],
+    ) -> dict[str, Any]:
+        """Reading may need answers of the client, too."""
+        if (retry := retry_of(params)) is not None:
+            return await self.conversations.resume(context, retry)
+        link = Link(given=responses_of(params))
+        call = ToolCall(tool="read", arguments={}, caller=caller_of(context), channel=link)
+        token = current_call.set(call)
+        try:
+            return await self.conversations.hold(context, link, work(), _as_is)
+        finally:
+            current_call.reset(token)
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         del context
@@ -203,6 +227,11 @@ class Gateway:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+async def _as_is(context: Context, outcome: dict[str, Any]) -> dict[str, Any]:
+    del context
+    return outcome
 
 
 def session_key(context: Context) -> str:

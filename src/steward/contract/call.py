@@ -57,6 +57,27 @@ class SamplingChannel(Channel, Protocol):
         ...
 
 
+@runtime_checkable
+class ClientChannel(Channel, Protocol):
+    """A channel whose other side speaks MCP: a server's own questions and log lines pass as they are."""
+
+    @property
+    def log_level(self) -> str | None:
+        """The lowest level of log lines that is wanted; None for none."""
+        ...
+
+    async def log(self, level: str, data: Any, logger: str | None) -> None: ...
+
+    async def ask(
+        self, method: str, params: Mapping[str, Any], *, key: str | None = None
+    ) -> Mapping[str, Any] | None:
+        """`elicitation/create`, `sampling/createMessage` or `roots/list`, parameters in and result out.
+
+        `key` is what the server calls this question. None when the client cannot answer such questions.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     tool: str

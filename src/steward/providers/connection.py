@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
-from mcp.client.session import ElicitationFnT, IncomingMessage, SamplingFnT
+from mcp.client.session import ElicitationFnT, IncomingMessage, ListRootsFnT, SamplingFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    LoggingMessageNotification,
     PromptListChangedNotification,
     ResourceListChangedNotification,
+    ResourceUpdatedNotification,
     ToolListChangedNotification,
 )
 
@@ -61,8 +63,10 @@ class State(StrEnum):
 class Callbacks:
     elicit: ElicitationFnT
     sample: SamplingFnT
+    roots: ListRootsFnT
     on_session: Callable[[Session], Awaitable[None]]  # a session is there, or its lists changed
     on_state: Callable[[], None]
+    on_resource: Callable[[str], None]  # a resource that was asked about changed
 
 
 class Connection:
@@ -196,25 +200,37 @@ class Connection:
 
                 link = await stack.enter_async_context(self._opener(sign_in_wanted))
                 self._link = link
-                changed: list[asyncio.Event] = []
+                sessions: list[Session] = []
 
                 async def hear(message: IncomingMessage) -> None:
-                    if isinstance(message, _LIST_CHANGES):
-                        for event in changed:
-                            event.set()
+                    for session in sessions:
+                        await self._hear(session, message)
 
+                callbacks = self._callbacks
                 client = await stack.enter_async_context(
                     client_session(
-                        link, elicit=self._callbacks.elicit, sample=self._callbacks.sample, hear=hear
+                        link,
+                        elicit=callbacks.elicit,
+                        sample=callbacks.sample,
+                        roots=callbacks.roots,
+                        hear=hear,
                     )
                 )
                 await self._negotiate(client)
                 session = Session(link, client)
-                changed.append(session.changed)
+                sessions.append(session)
                 await self._callbacks.on_session(session)
                 return session
         except TimeoutError:
             raise UnavailableError(f"it did not answer within {self._timeout:g} s") from None
+
+    async def _hear(self, session: Session, message: IncomingMessage) -> None:
+        if isinstance(message, _LIST_CHANGES):
+            session.changed.set()
+        elif isinstance(message, LoggingMessageNotification):
+            await session.pass_log(message.params)
+        elif isinstance(message, ResourceUpdatedNotification):
+            self._callbacks.on_resource(str(message.params.uri))
 
     async def _negotiate(self, client: Any) -> None:
         try:
@@ -242,6 +258,7 @@ class Connection:
                     await self._look_for_life(session)
         finally:
             following.cancel()
+            session.close()
             with suppress(asyncio.CancelledError, Exception):
                 await following
             self._lost(session)

@@ -78,6 +78,7 @@ class MCPServerAgent:
         self._timing = timing or Timing()
         self._catalogue = _Catalogue()
         self._listeners: list[Callable[[], None]] = []
+        self._watchers: list[Callable[[str], None]] = []
         self._settled = asyncio.Event()  # the first try to connect is over
         questions = Questions(self._calls_in_flight)
         self.connection = Connection(
@@ -86,8 +87,10 @@ class MCPServerAgent:
             Callbacks(
                 elicit=questions.elicit,
                 sample=questions.sample,
+                roots=questions.roots,
                 on_session=self._discover,
                 on_state=self._on_state,
+                on_resource=self._on_resource,
             ),
             timeout=config.timeout,
             timing=self._timing,
@@ -207,6 +210,25 @@ class MCPServerAgent:
 
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
         return await self._ask("prompts/get", {"name": name, "arguments": dict(arguments or {})})
+
+    async def complete(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return await self._ask("completion/complete", params)
+
+    async def watch_resource(self, uri: str) -> None:
+        session = await self.connection.ready()
+        await self._translated(session.watch(uri, self._on_resource), "resources/subscribe")
+
+    async def unwatch_resource(self, uri: str) -> None:
+        session = await self.connection.ready()
+        await self._translated(session.unwatch(uri), "resources/unsubscribe")
+
+    def subscribe_resources(self, listener: Callable[[str], None]) -> None:
+        """`listener` gets the URI of each watched resource that changed."""
+        self._watchers.append(listener)
+
+    def _on_resource(self, uri: str) -> None:
+        for watcher in self._watchers:
+            watcher(uri)
 
     async def _pages(self, method: str, key: str) -> list[dict[str, Any]]:
         session = await self.connection.ready()

@@ -6,7 +6,7 @@ dispatcher directly, stamped as the era wants it. Protocol 2026-07-28, and 2025-
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version as package_version
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from mcp.client.session import (
     ClientRequestContext,
     ClientSession,
     ElicitationFnT,
+    ListRootsFnT,
     MessageHandlerFnT,
     SamplingFnT,
 )
@@ -32,7 +33,7 @@ from mcp.shared.inbound import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from steward.contract.call import ToolCall, current_call
+from steward.contract.call import ClientChannel, ToolCall, current_call
 from steward.providers.links import Link
 from steward.providers.wire import BadAnswerError, ConnectionLostError
 
@@ -45,6 +46,7 @@ HeaderMap = Mapping[tuple[str, ...], str]
 
 _CAPABILITIES = types.ClientCapabilities(
     sampling=types.SamplingCapability(),
+    roots=types.RootsCapability(),
     elicitation=types.ElicitationCapability(
         form=types.FormElicitationCapability(), url=types.UrlElicitationCapability()
     ),
@@ -56,13 +58,14 @@ _STAMP: dict[str, Any] = {
 
 
 def client_session(
-    link: Link, *, elicit: ElicitationFnT, sample: SamplingFnT, hear: MessageHandlerFnT
+    link: Link, *, elicit: ElicitationFnT, sample: SamplingFnT, roots: ListRootsFnT, hear: MessageHandlerFnT
 ) -> ClientSession:
     return ClientSession(
         dispatcher=link.dispatcher,
         client_info=CLIENT,
         elicitation_callback=elicit,
         sampling_callback=sample,
+        list_roots_callback=roots,
         message_handler=hear,
     )
 
@@ -116,6 +119,7 @@ class Session:
         self.changed = asyncio.Event()  # the server's lists are not what they were
         self.heard_at = time.monotonic()
         self._in_flight: dict[object, ToolCall | None] = {}
+        self._watches: dict[str, asyncio.Task[None]] = {}
         self.version = client.protocol_version or ""
         self.modern = self.version in MODERN_PROTOCOL_VERSIONS
         self.capabilities = client.server_capabilities or types.ServerCapabilities()
@@ -197,9 +201,19 @@ class Session:
         header_map: HeaderMap | None = None,
         on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
-        params = {"name": name, "arguments": arguments}
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
         headers = mcp_param_headers(header_map, arguments) if header_map and self._wire_headers else None
+        call = current_call.get()
+        channel = None if call is None else call.channel
+        if self.modern and isinstance(channel, ClientChannel) and channel.log_level is not None:
+            params["_meta"] = {types.LOG_LEVEL_META_KEY: channel.log_level}
         return await self.interact("tools/call", params, headers=headers, on_progress=on_progress)
+
+    async def pass_log(self, line: types.LoggingMessageNotificationParams) -> None:
+        """A line belongs to the one caller there is; when there are several, the wire does not say whose."""
+        channels = {id(call.channel): call.channel for call in self.calls_in_flight()}
+        if len(channels) == 1 and isinstance(channel := next(iter(channels.values())), ClientChannel):
+            await channel.log(line.level, line.data, line.logger)
 
     async def interact(
         self,
@@ -231,14 +245,16 @@ class Session:
         if not asked.input_requests:
             await asyncio.sleep(_STATE_ONLY_PAUSE)
             return more
-        responses: dict[str, Any] = {}
-        for key, question in asked.input_requests.items():
-            context = ClientRequestContext(session=self.client, request_id=key)
-            response = await self.client.dispatch_input_request(context, question)
-            if isinstance(response, types.ErrorData):
-                raise MCPError(response.code, response.message, response.data)
-            responses[key] = response.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return {**more, "inputResponses": responses}
+        # All at once, so that a client which answers several together is asked together.
+        found = await asyncio.gather(*(self._answer(key, one) for key, one in asked.input_requests.items()))
+        return {**more, "inputResponses": dict(found)}
+
+    async def _answer(self, key: str, question: types.InputRequest) -> tuple[str, dict[str, Any]]:
+        context = ClientRequestContext(session=self.client, request_id=key)
+        response = await self.client.dispatch_input_request(context, question)
+        if isinstance(response, types.ErrorData):
+            raise MCPError(response.code, response.message, response.data)
+        return key, response.model_dump(by_alias=True, mode="json", exclude_none=True)
 
     async def pages(self, method: str, key: str, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every item of a paginated list, as it came."""
@@ -261,6 +277,35 @@ class Session:
             seen.add(following)
             cursor = following
         raise BadAnswerError(f"its answer to {method} never ends")
+
+    async def watch(self, uri: str, on_change: Callable[[str], None]) -> None:
+        """Be told when a resource changes; in the old era the news comes as a notification."""
+        if not self.modern:
+            await self.request("resources/subscribe", {"uri": uri})
+        elif uri not in self._watches:
+            self._watches[uri] = asyncio.create_task(self._watch(uri, on_change))
+
+    async def unwatch(self, uri: str) -> None:
+        if not self.modern:
+            await self.request("resources/unsubscribe", {"uri": uri})
+        elif (watch := self._watches.pop(uri, None)) is not None:
+            watch.cancel()
+
+    async def _watch(self, uri: str, on_change: Callable[[str], None]) -> None:
+        while not self.link.lost.is_set():
+            try:
+                async with listen(self.client, resource_subscriptions=[uri]) as events:
+                    async for _ in events:
+                        on_change(uri)
+            except SubscriptionLost:
+                on_change(uri)  # something may have been missed
+            except (MCPError, ListenNotSupportedError, TimeoutError):
+                return
+            await asyncio.sleep(_LISTEN_PAUSE)
+
+    def close(self) -> None:
+        for watch in self._watches.values():
+            watch.cancel()
 
     async def ping(self, seconds: float) -> None:
         """A sign of life. The new era has no ping; discovery is its cheapest question."""

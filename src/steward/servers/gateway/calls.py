@@ -64,7 +64,7 @@ class Calls:
                 return await self._conversations.carry_on(context, handover.running, handover.link, finish)
             if (retry := retry_of(params)) is not None:
                 return await self._again(context, target, retry)
-            link = Link(given=responses_of(params))
+            link = self._conversations.link(context, responses_of(params))
             call = ToolCall(
                 tool=target.tool, arguments=target.arguments, caller=caller_of(context), channel=link
             )
@@ -112,7 +112,7 @@ class Calls:
     async def _approved(
         self, context: Context, target: Target, waiting: PendingApproval, *, via: str
     ) -> dict[str, Any]:
-        link = Link()
+        link = self._conversations.link(context)
         work = self._door.approvals.approve(
             waiting.proposal_id, approver=_person(context), via=via, channel=link
         )

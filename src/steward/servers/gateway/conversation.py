@@ -16,7 +16,7 @@ import orjson
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, InputResponseRequestParams
 
-from steward.servers.gateway.link import Context, LegacyLine, Link, ModernLine, Running, modern
+from steward.servers.gateway.link import Context, LegacyLine, Link, ModernLine, Running, modern, wanted_level
 
 PARKED_AT_MOST = 1_000
 PARKED_SECONDS = 600.0
@@ -46,6 +46,10 @@ class Conversations:
     def __init__(self, log_level: Callable[[Context], str]) -> None:
         self._log_level = log_level
         self._parked: dict[str, _Parked] = {}
+
+    def link(self, context: Context, given: Mapping[str, Any] | None = None) -> Link:
+        level = wanted_level(context.meta) if modern(context) else self._log_level(context)
+        return Link(given=given, log_level=level)
 
     async def hold(
         self, context: Context, link: Link, work: Coroutine[Any, Any, Any], finish: Finish

@@ -28,7 +28,7 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
 from steward.servers.gateway.calls import HANDOVER, Handover
 from steward.servers.gateway.guard import Guard, Refusal
-from steward.servers.gateway.link import Link, Running
+from steward.servers.gateway.link import Link, Running, wanted_level
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.server import Gateway
 from steward.servers.gateway.views import Target
@@ -262,7 +262,11 @@ class HttpGateway:
 
     async def _run(self, call: _Call, target: Target, member: Member) -> None:
         running = Running(outcome=asyncio.get_running_loop().create_future(), cancel=call.cancel)
-        link = Link(lambda: self._hand_over(call, running, link), wants_progress=call.wants_progress)
+        link = Link(
+            lambda: self._hand_over(call, running, link),
+            wants_progress=call.wants_progress,
+            log_level=self._log_level(call),
+        )
         work = ToolCall(
             tool=target.tool,
             arguments=target.arguments,
@@ -286,6 +290,11 @@ class HttpGateway:
             await call.fail(error)
             return
         await call.finish(self._stamped(shape) if call.modern else shape)
+
+    def _log_level(self, call: _Call) -> str | None:
+        if call.modern:
+            return wanted_level((call.params or {}).get("_meta"))
+        return self._gateway.level_of(call.headers.get(b"mcp-session-id", b"").decode("latin-1"))
 
     async def _hand_over(self, call: _Call, running: Running, link: Link) -> None:
         """From here on the SDK answers this request; the call goes on where it is."""

@@ -39,6 +39,12 @@ _RESULTS: dict[str, type[BaseModel]] = {
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
+def wanted_level(meta: Mapping[str, Any] | None) -> str | None:
+    """The level of log lines that a 2026-07-28 request asks for."""
+    level = (meta or {}).get(types.LOG_LEVEL_META_KEY)
+    return level if level in _LEVELS else None
+
+
 def modern(context: Context) -> bool:
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
@@ -176,8 +182,7 @@ class LegacyLine(_Talking):
 
 class ModernLine(_Talking):
     def __init__(self, context: Context, running: Running) -> None:
-        level = (context.meta or {}).get(types.LOG_LEVEL_META_KEY)
-        super().__init__(context, level if level in _LEVELS else None)
+        super().__init__(context, wanted_level(context.meta))
         self._running = running
 
     async def ask(
@@ -197,8 +202,10 @@ class Link:
         *,
         wants_progress: bool = True,
         given: Mapping[str, Any] | None = None,
+        log_level: str | None = None,
     ) -> None:
         self.line: Line | None = None
+        self.log_level = log_level
         self._open_line = open_line
         self._wants_progress = wants_progress
         self._given = dict(given or {})  # answers that the client sent before it was asked
@@ -235,6 +242,3 @@ class Link:
         if raw is None:
             return None
         return ElicitAnswer(action=raw["action"], content=raw.get("content") or {})
-
-    async def sample(self, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        return await self.ask(SAMPLE, request)

@@ -27,7 +27,7 @@ from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway.calls import Calls, caller_of, principal
 from steward.servers.gateway.conversation import Conversations, responses_of, retry_of
-from steward.servers.gateway.link import Context, Link, modern
+from steward.servers.gateway.link import Context, modern
 from steward.servers.gateway.ports import Library
 from steward.servers.gateway.views import Catalogue, View
 
@@ -170,7 +170,7 @@ class Gateway:
         """Reading may need answers of the client, too."""
         if (retry := retry_of(params)) is not None:
             return await self.conversations.resume(context, retry)
-        link = Link(given=responses_of(params))
+        link = self.conversations.link(context, responses_of(params))
         call = ToolCall(tool="read", arguments={}, caller=caller_of(context), channel=link)
         token = current_call.set(call)
         try:
@@ -187,7 +187,10 @@ class Gateway:
         return {}
 
     def _log_level(self, context: Context) -> str:
-        return self._levels.get(session_key(context), "debug")
+        return self.level_of(session_key(context))
+
+    def level_of(self, session: str) -> str:
+        return self._levels.get(session, "info")
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         spec = self.catalogue.find(name)

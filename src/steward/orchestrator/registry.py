@@ -66,6 +66,9 @@ class Registry:
     def __len__(self) -> int:
         return len(self._tools)
 
+    def agents(self) -> tuple[Agent, ...]:
+        return tuple(self._agents.values())
+
     def find(self, name: str) -> RegisteredTool | None:
         own_name = self._names.get(name)
         return None if own_name is None else self._tools[own_name]

@@ -196,6 +196,10 @@ class MCPServerAgent:
 
     # --- what else a server has ---
 
+    @property
+    def namespace(self) -> str:
+        return self.config.namespace
+
     async def list_resources(self) -> list[dict[str, Any]]:
         return await self._pages("resources/list", "resources")
 

@@ -16,7 +16,14 @@ from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
@@ -87,7 +94,7 @@ class Gateway:
         if library is not None:
             self._register_library(library)
             library.subscribe(self._resource_changed)
-        door.registry.subscribe(self._tools_changed)
+        door.registry.subscribe(self._lists_changed)
 
     async def serve_stdio(self) -> None:
         async with stdio_server() as (read, write):
@@ -203,9 +210,15 @@ class Gateway:
         if not modern(context):
             self._sessions[session_key(context)] = context.session
 
-    def _tools_changed(self) -> None:
+    def _lists_changed(self) -> None:
+        """Something behind the door changed; which of its lists did, nobody says."""
         self._soon(self._bus.publish(ToolsListChanged()))
         self._tell(lambda session: session.send_tool_list_changed())
+        if self._library is not None:
+            self._soon(self._bus.publish(PromptsListChanged()))
+            self._soon(self._bus.publish(ResourcesListChanged()))
+            self._tell(lambda session: session.send_prompt_list_changed())
+            self._tell(lambda session: session.send_resource_list_changed())
 
     def _resource_changed(self, uri: str) -> None:
         self._soon(self._bus.publish(ResourceUpdated(uri=uri)))

@@ -1,0 +1,171 @@
+"""Resources and prompts of every connected server, as if they were one server's.
+
+Owns whose they are: prompts carry their server's namespace, resources keep their URIs, which already say
+where they belong. A server that does not answer takes nothing away from the others.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from steward.contract.errors import NotFoundError, StewardError
+from steward.orchestrator.registry import NAMESPACE_SEPARATOR, Registry
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 10_000
+_VARIABLE = re.compile(r"\{([+#./;?&]?)[^}]*\}")
+
+
+@runtime_checkable
+class Librarian(Protocol):
+    """An agent that has more than tools."""
+
+    @property
+    def namespace(self) -> str: ...
+
+    async def list_resources(self) -> list[dict[str, Any]]: ...
+
+    async def list_resource_templates(self) -> list[dict[str, Any]]: ...
+
+    async def read_resource(self, uri: str) -> dict[str, Any]: ...
+
+    async def list_prompts(self) -> list[dict[str, Any]]: ...
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]: ...
+
+    async def complete(self, params: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    async def watch_resource(self, uri: str) -> None: ...
+
+    async def unwatch_resource(self, uri: str) -> None: ...
+
+    def subscribe_resources(self, listener: Callable[[str], None]) -> None: ...
+
+
+class ServerLibrary:
+    """Implements `Library` over the agents of a registry."""
+
+    def __init__(self, registry: Registry, *, namespaces: frozenset[str] = frozenset()) -> None:
+        self._registry = registry
+        self._namespaces = namespaces
+        self._listeners: list[Callable[[str], None]] = []
+        self._heard: set[int] = set()
+        self._owners: dict[str, Librarian] = {}
+        registry.subscribe(self._owners.clear)
+
+    async def resources(self) -> Sequence[Mapping[str, Any]]:
+        return [item for _, items in await self._all(lambda owner: owner.list_resources()) for item in items]
+
+    async def templates(self) -> Sequence[Mapping[str, Any]]:
+        return [
+            item
+            for _, items in await self._all(lambda owner: owner.list_resource_templates())
+            for item in items
+        ]
+
+    async def prompts(self) -> Sequence[Mapping[str, Any]]:
+        return [
+            {**item, "name": _joined(owner.namespace, str(item.get("name")))}
+            for owner, items in await self._all(lambda owner: owner.list_prompts())
+            for item in items
+        ]
+
+    async def read(self, uri: str) -> Mapping[str, Any]:
+        return await (await self._owner_of(uri)).read_resource(uri)
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        owner, own = self._prompt(name)
+        return await owner.get_prompt(own, arguments)
+
+    async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked: Mapping[str, Any] = params["ref"]
+        if asked.get("type") == "ref/prompt":
+            owner, own = self._prompt(str(asked.get("name")))
+            return await owner.complete({**params, "ref": {**asked, "name": own}})
+        return await (await self._owner_of(str(asked.get("uri")))).complete(params)
+
+    async def watch(self, uri: str) -> None:
+        owner = await self._owner_of(uri)
+        if id(owner) not in self._heard:
+            self._heard.add(id(owner))
+            owner.subscribe_resources(self._changed)
+        await owner.watch_resource(uri)
+
+    async def unwatch(self, uri: str) -> None:
+        await (await self._owner_of(uri)).unwatch_resource(uri)
+
+    def subscribe(self, listener: Callable[[str], None]) -> None:
+        self._listeners.append(listener)
+
+    def _changed(self, uri: str) -> None:
+        for listener in self._listeners:
+            listener(uri)
+
+    def _librarians(self) -> list[Librarian]:
+        return [
+            agent
+            for agent in self._registry.agents()
+            if isinstance(agent, Librarian) and (not self._namespaces or agent.namespace in self._namespaces)
+        ]
+
+    async def _all(
+        self, listing: Callable[[Librarian], Awaitable[list[dict[str, Any]]]]
+    ) -> list[tuple[Librarian, list[dict[str, Any]]]]:
+        owners = self._librarians()
+        found = await asyncio.gather(*(_quietly(listing, owner) for owner in owners))
+        return list(zip(owners, found, strict=True))
+
+    async def _owner_of(self, uri: str) -> Librarian:
+        known = self._owners.get(uri)
+        if known is not None:
+            return known
+        owner = await self._find_owner(uri)
+        if len(self._owners) >= REMEMBERED:
+            self._owners.clear()
+        self._owners[uri] = owner
+        return owner
+
+    async def _find_owner(self, uri: str) -> Librarian:
+        for owner, items in await self._all(lambda owner: owner.list_resources()):
+            if any(item.get("uri") == uri for item in items):
+                return owner
+        for owner, items in await self._all(lambda owner: owner.list_resource_templates()):
+            if any(_matches(str(item.get("uriTemplate")), uri) for item in items):
+                return owner
+        raise NotFoundError(f"There is no resource '{uri[:200]}'.", fix="List the resources to see them.")
+
+    def _prompt(self, name: str) -> tuple[Librarian, str]:
+        for owner in sorted(self._librarians(), key=lambda owner: -len(owner.namespace)):
+            prefix = _joined(owner.namespace, "")
+            if name.startswith(prefix):
+                return owner, name.removeprefix(prefix)
+        raise NotFoundError(f"There is no prompt '{name[:64]}'.", fix="List the prompts to see them.")
+
+
+async def _quietly(
+    listing: Callable[[Librarian], Awaitable[list[dict[str, Any]]]], owner: Librarian
+) -> list[dict[str, Any]]:
+    try:
+        return await listing(owner)
+    except StewardError as error:
+        logger.warning("library_skipped", extra={"server": owner.namespace, "problem": error.message})
+        return []
+
+
+def _joined(namespace: str, name: str) -> str:
+    return f"{namespace}{NAMESPACE_SEPARATOR}{name}" if namespace else name
+
+
+def _matches(template: str, uri: str) -> bool:
+    """Whether a URI could have been made from a template (RFC 6570), or is the template itself."""
+    if template == uri:
+        return True
+    pattern, last = "", 0
+    for variable in _VARIABLE.finditer(template):
+        pattern += re.escape(template[last : variable.start()])
+        pattern += ".+" if variable.group(1) else "[^/]+"
+        last = variable.end()
+    return bool(last) and re.fullmatch(pattern + re.escape(template[last:]), uri) is not None

@@ -89,8 +89,14 @@ async def negotiate(client: ClientSession, mode: str, *, probe_seconds: float) -
     except ConnectionLostError:
         raise
     except MCPError as error:
-        if error.code == types.UNSUPPORTED_PROTOCOL_VERSION and not _shares_an_older_version(error):
-            raise
+        if error.code == types.UNSUPPORTED_PROTOCOL_VERSION:
+            served = _served(error)
+            newest = next((version for version in MODERN_PROTOCOL_VERSIONS if version in served), None)
+            if newest is not None:
+                client.adopt(types.DiscoverResult.model_validate(await client.send_discover(newest)))
+                return
+            if served and not any(version in HANDSHAKE_PROTOCOL_VERSIONS for version in served):
+                raise
     except (TimeoutError, ValidationError):
         pass
     try:
@@ -102,12 +108,12 @@ async def negotiate(client: ClientSession, mode: str, *, probe_seconds: float) -
         client.adopt(types.DiscoverResult.model_validate(await client.send_discover(LATEST_MODERN_VERSION)))
 
 
-def _shares_an_older_version(error: MCPError) -> bool:
+def _served(error: MCPError) -> list[str]:
+    """The versions that a server which refused ours says it speaks; empty when it does not say."""
     try:
-        supported = types.UnsupportedProtocolVersionErrorData.model_validate(error.data).supported
+        return types.UnsupportedProtocolVersionErrorData.model_validate(error.data).supported
     except ValidationError:
-        return True
-    return any(version in HANDSHAKE_PROTOCOL_VERSIONS for version in supported)
+        return []
 
 
 class Session:

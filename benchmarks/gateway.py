@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import os
+import secrets
 import socket
 import statistics
 import subprocess
@@ -76,6 +77,11 @@ class Target:
         if self.version:
             head.append(f"MCP-Protocol-Version: {self.version}")
         return ("\r\n".join(head) + "\r\n\r\n" + body).encode()
+
+    def check(self, body, number):
+        """Every answer is this call's own."""
+        assert b"hello" in body, body
+        assert self.rest or str(number).encode() in body, body
 
     async def greet(self):
         """Wait until it listens, and shake hands."""
@@ -151,7 +157,7 @@ async def one_after_another(target, calls):
         began = time.perf_counter()
         _, body = await line.exchange(request)
         taken.append(time.perf_counter() - began)
-        assert b"hello" in body
+        target.check(body, number + 10)
     line.close()
     return taken
 
@@ -162,8 +168,9 @@ async def at_once(target, calls, wide):
     async def client(offset):
         line = await Line.open(target.port)
         for number in range(calls // wide):
-            _, body = await line.exchange(target.request(1000 + offset * 100_000 + number))
-            assert b"hello" in body
+            name = 1000 + offset * 100_000 + number
+            _, body = await line.exchange(target.request(name))
+            target.check(body, name)
         line.close()
 
     began = time.perf_counter()
@@ -173,7 +180,7 @@ async def at_once(target, calls, wide):
 
 def targets():
     python = sys.executable
-    secret = {"JWT_SECRET_KEY": "b" * 48, "AUTH_ENCRYPTION_SECRET": "c" * 48, "ENVIRONMENT": "development"}
+    secret = {name: secrets.token_urlsafe(48) for name in ("JWT_SECRET_KEY", "AUTH_ENCRYPTION_SECRET")}
     bridge = [str(PEERS / "contextforge/bin/python"), "-m", "mcpgateway.translate"]
     return [
         Target("HTTP echo", [python, str(HERE / "baseline.py"), "{port}"]),

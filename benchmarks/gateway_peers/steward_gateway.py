@@ -3,12 +3,12 @@
 steward_gateway.py PORT COMMAND [ARG ...]
 """
 
-import asyncio
 import sys
 import tempfile
 from pathlib import Path
 
 import uvicorn
+import uvloop
 
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
@@ -37,7 +37,7 @@ async def main(port: int, command: list[str]) -> None:
         gateway = Gateway(door, ranker=LexicalRanker())
         app = HttpGateway(gateway, door, guard=Guard(OpenDoor(), limit=RateLimit(per_minute=1e9, burst=1e9)))
         config = uvicorn.Config(
-            app, port=port, log_level="error", http="h11", loop="asyncio", lifespan="off", access_log=False
+            app, port=port, log_level="error", http="auto", loop="auto", lifespan="off", access_log=False
         )
         async with app.run():
             await uvicorn.Server(config).serve()
@@ -45,4 +45,4 @@ async def main(port: int, command: list[str]) -> None:
         log.close()
 
 
-asyncio.run(main(int(sys.argv[1]), sys.argv[2:]))
+uvloop.run(main(int(sys.argv[1]), sys.argv[2:]))

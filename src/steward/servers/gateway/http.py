@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
+from mcp.server.auth.middleware.bearer_auth import (
+    AuthenticatedUser,
+    AuthorizationContext,
+    authorization_context,
+)
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -40,6 +44,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 MAX_BODY = 4 * 1024 * 1024
 IDLE_SECONDS = 30 * 60
+IDLE_SLACK = 60  # seconds by which a session may look idle longer than it is
 WATCH_AFTER = 0.05  # a call that takes longer is watched for its client going away
 _JSON = (b"content-type", b"application/json")
 REQUEST_CANCELLED = 0  # as the SDK answers a request that its client gave up
@@ -59,16 +64,17 @@ class Sessions(StreamableHTTPSessionManager):
         )
         self._gateway = gateway
 
-    def serves(self, session_id: str, user: AuthenticatedUser) -> bool:
+    def serves(self, session_id: str, user: AuthorizationContext) -> bool:
         """Whether this session is open and this user's own; using it keeps it open."""
         transport = self._server_instances.get(session_id)
-        if transport is None or self._session_owners.get(session_id) != authorization_context(user):
+        if transport is None or self._session_owners.get(session_id) != user:
             return False
         idle = transport.idle_scope
         if idle is None or idle.cancel_called or transport.is_terminated:
             return False
-        if idle.deadline != float("inf"):
-            idle.deadline = asyncio.get_running_loop().time() + IDLE_SECONDS
+        ends = asyncio.get_running_loop().time() + IDLE_SECONDS
+        if ends - IDLE_SLACK > idle.deadline:
+            idle.deadline = ends
         return True
 
     async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
@@ -162,7 +168,7 @@ class HttpGateway:
         self._sessions = Sessions(gateway, events=events)
         self._stamp = gateway.server.server_info_stamp
         self._in_flight: dict[tuple[bytes, Any], _Call] = {}
-        self._users: dict[str, AuthenticatedUser] = {}
+        self._users: dict[str, tuple[AuthenticatedUser, AuthorizationContext]] = {}
         self._mirroring: dict[str, bool] = {}
 
     @asynccontextmanager
@@ -180,7 +186,7 @@ class HttpGateway:
             await _refuse(send, admitted)
             return
         scope["steward.member"] = admitted
-        scope["user"] = user = self._user(admitted)
+        scope["user"], owner = self._user(admitted)
         if scope["method"] != "POST":
             await self._sessions.handle_request(scope, receive, send)
             return
@@ -194,24 +200,25 @@ class HttpGateway:
             if not admitted.may_use:
                 await _refuse(send, Refusal(403, "This key may look but not call"))
                 return
-            if await self._thin(_Call(scope, receive, send, headers, body, request), admitted, user):
+            if await self._thin(_Call(scope, receive, send, headers, body, request), admitted, owner):
                 return
         elif request is not None and method == "notifications/cancelled":
             self._cancel(headers, request)
         await self._sessions.handle_request(scope, _replay(body, receive), send)
 
-    def _user(self, member: Member) -> AuthenticatedUser:
-        user = self._users.get(member.id)
-        if user is None:
+    def _user(self, member: Member) -> tuple[AuthenticatedUser, AuthorizationContext]:
+        """Whom the SDK binds a session to."""
+        known = self._users.get(member.id)
+        if known is None:
             user = AuthenticatedUser(AccessToken(token="", client_id=member.id, scopes=[]))
-            self._users[member.id] = user
-        return user
+            known = self._users[member.id] = (user, authorization_context(user))
+        return known
 
     # --- the thin path ---
 
-    async def _thin(self, call: _Call, member: Member, user: AuthenticatedUser) -> bool:
+    async def _thin(self, call: _Call, member: Member, owner: AuthorizationContext) -> bool:
         """Answer a plain call; False for whatever is not plain, before anything was run."""
-        target = self._plain(call, user)
+        target = self._plain(call, owner)
         if target is None:
             return False
         key = (call.headers.get(b"mcp-session-id", b""), call.id)
@@ -231,7 +238,7 @@ class HttpGateway:
             self._in_flight.pop(key, None)
         return True
 
-    def _plain(self, call: _Call, user: AuthenticatedUser) -> Target | None:
+    def _plain(self, call: _Call, owner: AuthorizationContext) -> Target | None:
         params = call.params
         if params is None or not _THIN_KEYS.issuperset(params) or not _accepts_both(call.headers):
             return None
@@ -240,7 +247,7 @@ class HttpGateway:
         version = call.headers.get(b"mcp-protocol-version", b"").decode("latin-1")
         if not version or version in HANDSHAKE_PROTOCOL_VERSIONS:
             session = call.headers.get(b"mcp-session-id", b"").decode("latin-1")
-            if not self._sessions.serves(session, user):
+            if not self._sessions.serves(session, owner):
                 return None
         else:
             call.modern = True

@@ -6,7 +6,7 @@ Owns names, defaults and their validation. Configuration files belong to their r
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import platformdirs
 from dotenv import dotenv_values
@@ -76,8 +76,10 @@ class Settings(BaseSettings):
     azure_deployment: str = _variable(
         "AZURE_DEPLOYMENT_NAME", "deepseek-v3", description="Azure AI Foundry deployment."
     )
-    websearch_engine: Literal["google", "duckduckgo", "bing"] = _variable(
-        "WEBSEARCH_ENGINE", "duckduckgo", description="google, duckduckgo or bing."
+    websearch_engine: str = _variable(
+        "WEBSEARCH_ENGINE",
+        "duckduckgo",
+        description="google, duckduckgo or bing, or the address of a SearXNG search page of your own.",
     )
     websearch_max_results: int = _variable(
         "WEBSEARCH_MAX_RESULTS", 10, description="Results a search returns at most.", ge=1, le=100

@@ -16,6 +16,7 @@ from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
+from steward.bootstrap.own_servers import register_own_servers
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker
@@ -95,6 +96,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
         tasks = await open_tasks(orchestrator, database)
+        register_own_servers(orchestrator, settings)
         register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(workshop.writer.close)

@@ -3,6 +3,7 @@
 Owns the translation of our errors into MCP results. Does not own any tool.
 """
 
+import logging
 from typing import Any
 
 import mcp_types
@@ -34,10 +35,21 @@ class ExplainedErrors(Middleware):
             raise
 
 
+class Unsurprised(logging.Filter):
+    """What a tool explains to its caller is no news for the log, least of all with a stack trace."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        raised = record.exc_info[1] if record.exc_info else None
+        return not isinstance(raised, StewardError)
+
+
 def failure(error: StewardError) -> ToolResult:
     shape = {"code": error.code, "message": error.explain(), "retryable": error.retryable}
     return ToolResult(content=error.explain(), structured_content=shape, is_error=True)
 
 
 def new_server(name: str, instructions: str) -> FastMCP:
+    log = logging.getLogger("fastmcp.server.server")
+    if not any(isinstance(known, Unsurprised) for known in log.filters):
+        log.addFilter(Unsurprised())
     return FastMCP(name, instructions=instructions, middleware=[ExplainedErrors()])

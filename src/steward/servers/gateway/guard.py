@@ -5,7 +5,7 @@ their rate limits. Works on raw ASGI headers: every request passes here.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,14 +63,16 @@ class Guard:
         self._hosts = frozenset((*LOCAL, *hosts))
         self._limit = limit or RateLimit()
 
-    async def admit(self, headers: Mapping[bytes, bytes]) -> Member | Refusal:
+    async def admit(
+        self, headers: Mapping[bytes, bytes], scope: MutableMapping[str, Any]
+    ) -> Member | Refusal:
         host = headers.get(b"host", b"").decode("latin-1")
         if _name(host) not in self._hosts:
             return Refusal(421, "Invalid Host header")
         origin = headers.get(b"origin")
         if origin is not None and not self._own(origin.decode("latin-1")):
             return Refusal(403, "Invalid Origin header")
-        member = await self._doorkeeper.admit(_key(headers))
+        member = await self._doorkeeper.admit(_key(headers), scope)
         if member is None:
             return Refusal(401, "A key is needed", ((b"www-authenticate", b'Bearer realm="steward"'),))
         seconds = self._limit.wait(member.id)

@@ -181,7 +181,7 @@ class HttpGateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        admitted = await self._guard.admit(headers)
+        admitted = await self._guard.admit(headers, scope)
         if isinstance(admitted, Refusal):
             await _refuse(send, admitted)
             return

@@ -1,6 +1,6 @@
 """What the gateway needs beside the door: what servers offer beside tools, and who may enter."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -45,12 +45,14 @@ class Member:
 class Doorkeeper(Protocol):
     """Knows keys. `None` for a key it does not know, and for no key where one is needed."""
 
-    async def admit(self, key: str | None) -> Member | None: ...
+    async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
+        """`scope` is the ASGI scope of the request that brought the key."""
+        ...
 
 
 class OpenDoor:
     """No keys: everyone who reaches this machine's own address is its user."""
 
-    async def admit(self, key: str | None) -> Member | None:
-        del key
+    async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
+        del key, scope
         return Member("local")

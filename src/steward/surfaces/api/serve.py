@@ -16,6 +16,7 @@ from steward.bootstrap import Platform, open_platform
 from steward.contract.errors import ConfigError, ErrorCode
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
+from steward.surfaces.api.mcp import WithGateway
 from steward.surfaces.instance import Instance, announced, require_none
 
 SECONDS_TO_FINISH_CALLS = 30
@@ -30,7 +31,8 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
         token = secrets.token_urlsafe(32)
         async with open_platform(settings) as platform:
             await _require_key_beyond_loopback(platform, host)
-            app = create_app(platform, local_token=token, any_host=not _is_loopback(host))
+            api = create_app(platform, local_token=token, any_host=not _is_loopback(host))
+            app = WithGateway(api, platform, hosts=(host,))
             config = uvicorn.Config(
                 app,
                 log_config=None,
@@ -38,9 +40,11 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
                 lifespan="off",
                 timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
             )
-            with announced(settings, Instance(url=address, token=token, pid=os.getpid())):
-                ready(address)
-                await _Server(config).serve(sockets=[listening])
+            instance = Instance(url=address, token=token, pid=os.getpid())
+            async with app.run():
+                with announced(settings, instance):
+                    ready(address)
+                    await _Server(config).serve(sockets=[listening])
 
 
 class _Server(uvicorn.Server):

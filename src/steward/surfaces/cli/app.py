@@ -17,6 +17,7 @@ from steward.surfaces.cli import (
     log,
     proposals,
     questions,
+    serve,
     registry,
     tasks,
     tools,
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 
 workspace.register(app)
+serve.register(app)
 demo.register(app)
 registry.register(tools.app)
 app.add_typer(tools.app, name="tools")

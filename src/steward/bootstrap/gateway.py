@@ -1,0 +1,61 @@
+"""The gateway over a platform: which views there are and what stands in them."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from steward.bootstrap.platform import Platform
+from steward.contract.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from steward.servers.gateway.server import Gateway
+    from steward.servers.gateway.views import View
+
+TASKS = frozenset({"add_task", "list_tasks", "complete_task", "delete_task", "update_task"})
+KNOWLEDGE = frozenset(
+    {
+        "query_knowledge_base",
+        "ingest_documents",
+        "augment_knowledge",
+        "manage_collections",
+        "manage_projects",
+    }
+)
+PARTS: dict[str, frozenset[str]] = {
+    "gateway": frozenset(),
+    "tasks": TASKS,
+    "knowledge": KNOWLEDGE,
+    "time": frozenset({"get_current_time"}),
+    "web": frozenset({"web_search"}),
+    "files": frozenset({"read_file", "list_directory", "search_files"}),
+}
+CLIENT_CONFIRMS = frozenset({"delete_task"})  # on its own server; through the gateway it is a proposal
+
+
+def view_named(name: str, *, strict: bool = False) -> "View":
+    """What `steward serve NAME` shows; any other name is the namespace of a server of mcp.json."""
+    # Here and not above: MCP takes a second to import, which nobody pays who only asks for help.
+    from steward.servers.gateway.views import View  # noqa: PLC0415
+
+    if name == "gateway":
+        return View()
+    tools = PARTS.get(name)
+    if tools is None:
+        return View(name=f"steward-{name}", namespaces=frozenset({name}))
+    confirms = frozenset[str]() if strict else tools & CLIENT_CONFIRMS
+    return View(name=f"steward-{name}", tools=tools, client_confirms=confirms)
+
+
+def open_gateway(platform: Platform, view: "View") -> "Gateway":
+    from steward.selection.lexical import LexicalRanker  # noqa: PLC0415 - see above
+    from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415
+    from steward.servers.gateway.server import Gateway  # noqa: PLC0415
+
+    door = platform.orchestrator
+    known = any(view.shows(tool.spec) for tool in door.registry)
+    if not known and view.namespaces:
+        raise NotFoundError(
+            f"There is nothing to serve under '{', '.join(view.namespaces)}'.",
+            fix=f"Name one of {', '.join(PARTS)} or a server of mcp.json; see 'steward agents list'.",
+        )
+    library = None if view.tools else ServerLibrary(door.registry, namespaces=view.namespaces)
+    return Gateway(door, ranker=LexicalRanker(), view=replace(view), library=library)

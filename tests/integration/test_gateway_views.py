@@ -1,0 +1,205 @@
+"""What a client sees of the registry: all of it, a part of it, or a handful with a search."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from mcp.shared.exceptions import MCPError
+from tests.gatewayhouse import builtin, served
+
+from steward.contract.errors import NotFoundError, UnavailableError
+from steward.contract.tool import ToolSpec
+from steward.providers.functions import FunctionTool, LegacyToolAgent
+from steward.servers.gateway.views import View
+
+ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
+ALL = ["echo", "wipe", "count", "ask", "ask_twice", "think", "wait", "fail", "zoo__feed"]
+
+
+async def names(url: str, era: str = "auto") -> list[str]:
+    async with Client(url, mode=era) as mcp:
+        return [tool.name for tool in await mcp.list_tools()]
+
+
+@ERAS
+async def test_the_whole_registry_is_listed_with_its_namespaces(era: str):
+    async with served() as house:
+        assert await names(house.url, era) == ALL
+
+
+async def test_a_tool_is_listed_with_its_schemas_title_and_hints():
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "$defs": {"x": {}}}
+    out = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    spec = ToolSpec(name="odd", title="Odd", description="D", input_schema=schema, output_schema=out)
+    async with served() as house:
+        house.orchestrator.register_agent(LegacyToolAgent("odd", [FunctionTool(spec, lambda: {"n": 1})]))
+        await house.orchestrator.lifecycle.start("odd")
+        async with Client(house.url) as mcp:
+            tool = next(tool for tool in await mcp.list_tools() if tool.name == "odd")
+    assert (tool.title, tool.description, tool.input_schema, tool.output_schema) == ("Odd", "D", schema, out)
+    assert tool.annotations is None
+
+
+async def test_a_view_shows_its_part_and_calls_nothing_else():
+    view = View(tools=frozenset({"echo"}), namespaces=frozenset({"zoo"}))
+    async with served(view) as house:
+        assert await names(house.url) == ["echo", "zoo__feed"]
+        async with Client(house.url) as mcp:
+            await mcp.call_tool_mcp("zoo__feed", {"text": "hay"})
+            with pytest.raises(MCPError):
+                await mcp.call_tool_mcp("count", {})
+        assert [line.tool for line in house.log.lines] == ["zoo__feed"]
+
+
+@ERAS
+async def test_a_large_view_shows_a_handful_and_finds_the_rest(era: str):
+    async with served(View(many=3, pinned=frozenset({"echo"}))) as house:
+        assert await names(house.url, era) == ["echo", "search_tools", "call_tool"]
+        async with Client(house.url, mode=era) as mcp:
+            found = await mcp.call_tool_mcp("search_tools", {"query": "feed the zoo"})
+            first = found.structured_content["tools"][0]
+            assert (first["name"], "inputSchema" in first) == ("zoo__feed", True)
+            call = {"name": "zoo__feed", "arguments": {"text": "hay"}}
+            answer = await mcp.call_tool_mcp("call_tool", call)
+            direct = await mcp.call_tool_mcp("zoo__feed", {"text": "hay"})
+            assert answer.structured_content == direct.structured_content == {"text": "hay"}
+
+
+@ERAS
+async def test_a_call_found_by_search_asks_like_any_other(era: str):
+    async def yes(message: str, response_type: Any, params: Any, ctx: Any) -> dict[str, bool]:
+        return {"approve": True}
+
+    async with served(View(many=0)) as house, Client(house.url, mode=era, elicitation_handler=yes) as mcp:
+        answer = await mcp.call_tool_mcp("call_tool", {"name": "wipe", "arguments": {"name": "disk"}})
+        assert answer.content[0].text == "wiped disk"
+        assert house.wiped == ["disk"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_tools", {}),
+        ("search_tools", {"query": "x", "limit": 0}),
+        ("search_tools", {"query": "x", "limit": "many"}),
+        ("call_tool", {}),
+        ("call_tool", {"name": "echo", "arguments": 1}),
+        ("call_tool", {"name": "nothing"}),
+    ],
+)
+async def test_a_senseless_search_is_refused(tool: str, arguments: dict[str, Any]):
+    async with served(View(many=0)) as house, Client(house.url) as mcp:
+        with pytest.raises(MCPError) as refused:
+            await mcp.call_tool_mcp(tool, arguments)
+        assert refused.value.error.code == -32602
+
+
+@ERAS
+async def test_clients_hear_of_new_tools(era: str):
+    heard = asyncio.Event()
+
+    async def listen(message: Any) -> None:
+        if type(message).__name__ == "ToolListChangedNotification":
+            heard.set()
+
+    async with served() as house, Client(house.url, mode=era, message_handler=listen) as mcp:
+        subscribed = mcp.listen(tools_list_changed=True) if era == "auto" else None
+        if subscribed is not None:
+            events = await subscribed.__aenter__()
+        more = LegacyToolAgent("more", [FunctionTool(builtin("more"), lambda: "x")])
+        house.orchestrator.register_agent(more)
+        await house.orchestrator.lifecycle.start("more")
+        async with asyncio.timeout(10):
+            if subscribed is not None:
+                await anext(aiter(events))
+                await subscribed.__aexit__(None, None, None)
+            else:
+                await heard.wait()
+        assert "more" in [tool.name for tool in await mcp.list_tools()]
+
+
+async def test_a_long_list_comes_in_pages():
+    tools = [FunctionTool(builtin(f"t{number}"), lambda: "x") for number in range(450)]
+    async with served(View(many=1000)) as house:
+        house.orchestrator.register_agent(LegacyToolAgent("many", tools))
+        await house.orchestrator.lifecycle.start("many")
+        async with Client(house.url) as mcp:
+            first = await mcp.list_tools_mcp()
+            assert (len(first.tools), first.next_cursor) == (200, "200")
+            assert len(await mcp.list_tools()) == 450 + len(ALL)
+            with pytest.raises(MCPError):
+                await mcp.list_tools_mcp(cursor="elsewhere")
+
+
+class Shelf:
+    """Resources and prompts without servers behind them."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[str], None]] = []
+        self.watched: set[str] = set()
+
+    async def resources(self) -> Sequence[Mapping[str, Any]]:
+        return [{"uri": "book://1", "name": "One"}]
+
+    async def templates(self) -> Sequence[Mapping[str, Any]]:
+        return [{"uriTemplate": "book://{id}", "name": "Book"}]
+
+    async def read(self, uri: str) -> Mapping[str, Any]:
+        if uri == "book://burnt":
+            raise UnavailableError("It burnt.")
+        if uri != "book://1":
+            raise NotFoundError("There is no such book.")
+        return {"contents": [{"uri": uri, "text": "Once"}]}
+
+    async def prompts(self) -> Sequence[Mapping[str, Any]]:
+        return [{"name": "zoo__greet"}]
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        if name != "zoo__greet":
+            raise NotFoundError("There is no such prompt.")
+        text = {"type": "text", "text": f"Hi {arguments['name']}"}
+        return {"messages": [{"role": "user", "content": text}]}
+
+    async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"completion": {"values": [params["argument"]["value"] + "!"]}}
+
+    async def watch(self, uri: str) -> None:
+        self.watched.add(uri)
+
+    async def unwatch(self, uri: str) -> None:
+        self.watched.discard(uri)
+
+    def subscribe(self, listener: Callable[[str], None]) -> None:
+        self.listeners.append(listener)
+
+
+@ERAS
+async def test_resources_and_prompts_pass_through(era: str):
+    async with served(library=Shelf()) as house, Client(house.url, mode=era) as mcp:
+        assert [str(each.uri) for each in await mcp.list_resources()] == ["book://1"]
+        assert [each.uri_template for each in await mcp.list_resource_templates()] == ["book://{id}"]
+        assert (await mcp.read_resource("book://1"))[0].text == "Once"
+        assert [each.name for each in await mcp.list_prompts()] == ["zoo__greet"]
+        prompt = await mcp.get_prompt("zoo__greet", {"name": "Ada"})
+        assert prompt.messages[0].content.text == "Hi Ada"
+
+
+@pytest.mark.parametrize(
+    ("era", "uri", "code"),
+    [
+        ("auto", "book://9", -32602),
+        ("legacy", "book://9", -32002),
+        ("auto", "book://burnt", -32603),
+        ("legacy", "book://burnt", -32603),
+    ],
+)
+async def test_a_resource_that_cannot_be_read_is_an_error_of_its_era(era: str, uri: str, code: int):
+    async with served(library=Shelf()) as house, Client(house.url, mode=era) as mcp:
+        with pytest.raises(MCPError) as refused:
+            await mcp.read_resource(uri)
+        assert refused.value.error.code == code
+        with pytest.raises(MCPError) as unknown:
+            await mcp.get_prompt("nothing")
+        assert unknown.value.error.code == -32602

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import uvicorn
 
 from steward.contract.call import ToolCall, current_call
@@ -22,6 +23,24 @@ from steward.servers.gateway.ports import Doorkeeper, Library, OpenDoor
 from steward.servers.gateway.server import Gateway
 from steward.servers.gateway.views import View
 from steward.testing import MemoryProposalStore
+
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+async def open_session(http: httpx.AsyncClient, url: str, **headers: str) -> dict[str, str]:
+    about = {"name": "raw", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about}
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+    answer = await http.post(url, json=hello, headers={**ACCEPT, **headers})
+    answer.raise_for_status()
+    session = {
+        **ACCEPT,
+        **headers,
+        "mcp-session-id": answer.headers["mcp-session-id"],
+        "mcp-protocol-version": "2025-11-25",
+    }
+    await http.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+    return session
 
 
 class KeptLog:

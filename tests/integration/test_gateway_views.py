@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import httpx
 import pytest
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
-from tests.gatewayhouse import builtin, served
+from mcp_types import PromptReference
+from tests.gatewayhouse import ACCEPT, House, builtin, open_session, served
 
 from steward.contract.errors import NotFoundError, UnavailableError
 from steward.contract.tool import ToolSpec
@@ -96,28 +98,67 @@ async def test_a_senseless_search_is_refused(tool: str, arguments: dict[str, Any
         assert refused.value.error.code == -32602
 
 
-@ERAS
-async def test_clients_hear_of_new_tools(era: str):
-    heard = asyncio.Event()
+async def add_tool(house: House) -> None:
+    more = LegacyToolAgent("more", [FunctionTool(builtin("more"), lambda: "x")])
+    house.orchestrator.register_agent(more)
+    await house.orchestrator.lifecycle.start("more")
 
-    async def listen(message: Any) -> None:
-        if type(message).__name__ == "ToolListChangedNotification":
-            heard.set()
 
-    async with served() as house, Client(house.url, mode=era, message_handler=listen) as mcp:
-        subscribed = mcp.listen(tools_list_changed=True) if era == "auto" else None
-        if subscribed is not None:
-            events = await subscribed.__aenter__()
-        more = LegacyToolAgent("more", [FunctionTool(builtin("more"), lambda: "x")])
-        house.orchestrator.register_agent(more)
-        await house.orchestrator.lifecycle.start("more")
-        async with asyncio.timeout(10):
-            if subscribed is not None:
-                await anext(aiter(events))
-                await subscribed.__aexit__(None, None, None)
-            else:
-                await heard.wait()
-        assert "more" in [tool.name for tool in await mcp.list_tools()]
+async def heard(stream: httpx.Response, method: str) -> None:
+    async with asyncio.timeout(10):
+        async for line in stream.aiter_lines():
+            if method in line:
+                return
+
+
+async def test_handshake_clients_hear_of_new_tools_on_their_stream():
+    async with served() as house, httpx.AsyncClient() as http:
+        session = await open_session(http, house.url)
+        async with http.stream("GET", house.url, headers=session) as stream:
+            await add_tool(house)
+            await heard(stream, "notifications/tools/list_changed")
+
+
+async def test_modern_clients_hear_of_what_they_listen_for():
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    listen = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "subscriptions/listen",
+        "params": {"_meta": meta, "notifications": {"toolsListChanged": True}},
+    }
+    headers = {**ACCEPT, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
+    async with (
+        served() as house,
+        httpx.AsyncClient() as http,
+        http.stream("POST", house.url, json=listen, headers=headers) as stream,
+    ):
+        await heard(stream, "notifications/subscriptions/acknowledged")
+
+
+async def test_news_of_a_watched_resource_reach_whoever_watches_it():
+    shelf = Shelf()
+    async with served(library=shelf) as house, httpx.AsyncClient() as http:
+        session = await open_session(http, house.url)
+        watch = {"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": {"uri": "book://1"}}
+        await http.post(house.url, json=watch, headers=session)
+        assert shelf.watched == {"book://1"}
+        async with http.stream("GET", house.url, headers=session) as stream:
+            for listener in shelf.listeners:
+                listener("book://1")
+            await heard(stream, "notifications/resources/updated")
+        await http.post(house.url, json={**watch, "method": "resources/unsubscribe"}, headers=session)
+        assert shelf.watched == set()
+
+
+async def test_arguments_of_prompts_are_completed():
+    async with served(library=Shelf()) as house, Client(house.url) as mcp:
+        ref = PromptReference(name="zoo__greet")
+        completion = await mcp.complete(ref, {"name": "name", "value": "A"})
+        assert completion.values == ["A!"]
 
 
 async def test_a_long_list_comes_in_pages():

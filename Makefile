@@ -55,7 +55,8 @@ peers: setup .peers/node/.installed $(PEER_ENVIRONMENTS:%=.peers/%/.installed) #
 	@echo "Installing the npm peers (once)"
 	@mkdir -p .peers/node && cp tests/peers/node/package.json tests/peers/node/package-lock.json .peers/node/
 	@wheel=$$($(NODE)); PATH="$$wheel/bin:$$PATH" "$$wheel/bin/node" --use-system-ca \
-		"$$wheel/lib/node_modules/npm/bin/npm-cli.js" ci --silent --no-audit --no-fund --ignore-scripts --prefix .peers/node
+		"$$wheel/lib/node_modules/npm/bin/npm-cli.js" install --no-save --silent --no-audit --no-fund --ignore-scripts \
+		--prefix .peers/node
 	@touch $@
 
 .peers/%/.installed: tests/peers/python/%.txt $(UV)
@@ -63,6 +64,9 @@ peers: setup .peers/node/.installed $(PEER_ENVIRONMENTS:%=.peers/%/.installed) #
 	@$(UV) venv -q --allow-existing --python $(PYTHON) .peers/$*
 	@VIRTUAL_ENV=.peers/$* $(UV) pip sync -q --require-hashes $<
 	@touch $@
+
+browser: ## Install Chromium for the tests of the page
+	@test -x /usr/bin/chromium || { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; }
 
 check: setup ## Lint, types, floors, sizes, requirements
 	@$(BIN)/ruff format --check -q . || { echo "Run 'make fix'."; exit 1; }
@@ -86,4 +90,4 @@ fix: setup ## Format and apply safe lint fixes
 	@$(BIN)/ruff format -q . ; $(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
 
 clean: ## Remove everything the targets made
-	@rm -rf .venv .tools .coverage .coverage.* .pytest_cache .ruff_cache build dist
+	@rm -rf .venv .tools .peers .coverage .coverage.* .pytest_cache .ruff_cache build dist

@@ -17,9 +17,9 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.selection.lexical import LexicalRanker
-from steward.servers.gateway.guard import Guard, RateLimit
+from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit
 from steward.servers.gateway.http import HttpGateway
-from steward.servers.gateway.ports import Doorkeeper, Library, OpenDoor
+from steward.servers.gateway.ports import Doorkeeper, Library
 from steward.servers.gateway.server import Gateway
 from steward.servers.gateway.views import View
 from steward.testing import MemoryProposalStore

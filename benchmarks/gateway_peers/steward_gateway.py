@@ -15,9 +15,8 @@ from steward.policy.rules import Rules
 from steward.providers.mcp import MCPServerAgent
 from steward.providers.mcp_config import ServerConfig, StdioTransport
 from steward.selection.lexical import LexicalRanker
-from steward.servers.gateway.guard import Guard, RateLimit
+from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit
 from steward.servers.gateway.http import HttpGateway
-from steward.servers.gateway.ports import OpenDoor
 from steward.servers.gateway.server import Gateway
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.tracing import NoTracing

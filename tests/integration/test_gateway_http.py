@@ -9,8 +9,8 @@ import httpx
 import pytest
 from tests.gatewayhouse import ACCEPT, House, open_session, served
 
-from steward.servers.gateway.guard import Guard, RateLimit, Refusal
-from steward.servers.gateway.ports import Member, OpenDoor
+from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit, Refusal
+from steward.servers.gateway.ports import Member
 
 
 class Keys:

@@ -17,10 +17,9 @@ from steward.policy.rules import Rules
 from steward.providers.mcp import MCPServerAgent
 from steward.providers.mcp_config import ServerConfig, StdioTransport
 from steward.selection.lexical import LexicalRanker
-from steward.servers.gateway.guard import Guard
+from steward.servers.gateway.guard import Guard, OpenDoor
 from steward.servers.gateway.http import HttpGateway
 from steward.servers.gateway.library import ServerLibrary
-from steward.servers.gateway.ports import OpenDoor
 from steward.servers.gateway.server import Gateway
 from steward.servers.gateway.views import View
 from steward.testing import MemoryProposalStore

@@ -1,6 +1,5 @@
 """The gateway over a platform: which views there are and what stands in them."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steward.bootstrap.platform import Platform
@@ -46,8 +45,7 @@ def view_named(name: str, *, strict: bool = False) -> "View":
 
 
 def open_gateway(platform: Platform, view: "View") -> "Gateway":
-    from steward.selection.lexical import LexicalRanker  # noqa: PLC0415 - see above
-    from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415
+    from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415 - see above
     from steward.servers.gateway.server import Gateway  # noqa: PLC0415
 
     door = platform.orchestrator
@@ -58,4 +56,4 @@ def open_gateway(platform: Platform, view: "View") -> "Gateway":
             fix=f"Name one of {', '.join(PARTS)} or a server of mcp.json; see 'steward agents list'.",
         )
     library = None if view.tools else ServerLibrary(door.registry, namespaces=view.namespaces)
-    return Gateway(door, ranker=LexicalRanker(), view=replace(view), library=library)
+    return Gateway(door, ranker=platform.ranker, view=view, library=library)

@@ -19,9 +19,11 @@ from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall,
 from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.policy.access import LOCAL_USER
 from steward.servers.gateway import answers
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
 from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, modern
+from steward.servers.gateway.ports import Member
 from steward.servers.gateway.views import SEARCH, Catalogue, Target, View
 
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
@@ -66,7 +68,11 @@ class Calls:
                 return await self._again(context, target, retry)
             link = self._conversations.link(context, responses_of(params))
             call = ToolCall(
-                tool=target.tool, arguments=target.arguments, caller=caller_of(context), channel=link
+                tool=target.tool,
+                arguments=target.arguments,
+                caller=caller_of(context),
+                user=user_of(context),
+                channel=link,
             )
             return await self._conversations.hold(context, link, self._door.execute(call), finish)
         except StewardError as error:
@@ -151,8 +157,18 @@ def _person(context: Context) -> Caller:
     return Caller(CallerKind.PERSON, principal(context))
 
 
+def _member(context: Context) -> Member | None:
+    return None if context.request is None else context.request.scope.get("steward.member")
+
+
+def user_of(context: Context) -> str:
+    """For whom a client's calls act; whoever starts a server on a pipe is this machine's person."""
+    member = _member(context)
+    return LOCAL_USER if member is None else member.user
+
+
 def principal(context: Context) -> str:
-    member = None if context.request is None else context.request.scope.get("steward.member")
+    member = _member(context)
     if member is not None:
         return member.id
     params = context.session.client_params

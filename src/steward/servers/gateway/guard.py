@@ -4,12 +4,16 @@ Owns the checks of Host and Origin (a web page must not reach us through a name 
 their rate limits. Works on raw ASGI headers: every request passes here.
 """
 
+import hmac
+import ipaddress
 import time
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from steward.contract.errors import ForbiddenError
+from steward.policy.access import LOCAL_USER, Keys, Role
 from steward.servers.gateway.ports import Doorkeeper, Member
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -55,22 +59,64 @@ class RateLimit:
         return (1 - bucket.tokens) / rate
 
 
+class OpenDoor:
+    """No keys: everyone who reaches this machine's own address is its user."""
+
+    async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
+        del key, scope
+        return Member(LOCAL_USER)
+
+
+class KnownKeys:
+    """The workspace's keys and their roles, and the token of its own command line."""
+
+    def __init__(self, keys: Keys, *, local_token: str | None = None) -> None:
+        self._keys = keys
+        self._local_token = None if local_token is None else local_token.encode()
+
+    async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
+        known = self._local_token
+        if key is not None and known is not None and hmac.compare_digest(key.encode(), known):
+            return Member(LOCAL_USER)
+        try:
+            holder = await self._keys.admit(key, local=_loopback(scope))
+        except ForbiddenError:
+            return None
+        return Member(holder.name, user=holder.user, may_use=holder.role >= Role.USE)
+
+
+def _loopback(scope: Mapping[str, Any]) -> bool:
+    client = scope.get("client")
+    try:
+        return client is not None and ipaddress.ip_address(client[0]).is_loopback
+    except ValueError:
+        return False
+
+
 class Guard:
+    """`any_host`: names of this server are not known (it serves other machines), so any is taken."""
+
     def __init__(
-        self, doorkeeper: Doorkeeper, *, hosts: tuple[str, ...] = (), limit: RateLimit | None = None
+        self,
+        doorkeeper: Doorkeeper,
+        *,
+        hosts: tuple[str, ...] = (),
+        any_host: bool = False,
+        limit: RateLimit | None = None,
     ) -> None:
         self._doorkeeper = doorkeeper
         self._hosts = frozenset((*LOCAL, *hosts))
+        self._any_host = any_host
         self._limit = limit or RateLimit()
 
     async def admit(
         self, headers: Mapping[bytes, bytes], scope: MutableMapping[str, Any]
     ) -> Member | Refusal:
         host = headers.get(b"host", b"").decode("latin-1")
-        if _name(host) not in self._hosts:
+        if not self._any_host and _name(host) not in self._hosts:
             return Refusal(421, "Invalid Host header")
         origin = headers.get(b"origin")
-        if origin is not None and not self._own(origin.decode("latin-1")):
+        if origin is not None and not self._own(origin.decode("latin-1"), host):
             return Refusal(403, "Invalid Origin header")
         member = await self._doorkeeper.admit(_key(headers), scope)
         if member is None:
@@ -80,12 +126,14 @@ class Guard:
             return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % max(1, round(seconds))),))
         return member
 
-    def _own(self, origin: str) -> bool:
+    def _own(self, origin: str, host: str) -> bool:
         try:
             parts = urlsplit(origin)
         except ValueError:
             return False
-        return parts.scheme in ("http", "https") and _name(parts.netloc) in self._hosts
+        if parts.scheme not in ("http", "https"):
+            return False
+        return _name(parts.netloc) in self._hosts or (self._any_host and parts.netloc == host)
 
 
 def _name(host: str) -> str:

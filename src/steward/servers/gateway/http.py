@@ -278,6 +278,7 @@ class HttpGateway:
             tool=target.tool,
             arguments=target.arguments,
             caller=Caller(CallerKind.CLIENT, member.id),
+            user=member.user,
             channel=link,
         )
         try:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from steward.policy.access import LOCAL_USER
+
 
 class Library(Protocol):
     """Resources and prompts of all servers, in the protocol's own shapes.
@@ -39,6 +41,7 @@ class Member:
     """Whoever holds a key: its name is what logs and proposals show."""
 
     id: str
+    user: str = LOCAL_USER  # for whom its calls act
     may_use: bool = True
 
 
@@ -48,11 +51,3 @@ class Doorkeeper(Protocol):
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
         """`scope` is the ASGI scope of the request that brought the key."""
         ...
-
-
-class OpenDoor:
-    """No keys: everyone who reaches this machine's own address is its user."""
-
-    async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
-        del key, scope
-        return Member("local")

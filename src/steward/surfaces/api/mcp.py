@@ -9,15 +9,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 
 from steward.bootstrap import Platform
 from steward.bootstrap.gateway import open_gateway, view_named
-from steward.contract.errors import ForbiddenError, StewardError
-from steward.servers.gateway.guard import Guard
+from steward.contract.errors import StewardError
+from steward.servers.gateway.guard import Guard, KnownKeys
 from steward.servers.gateway.http import HttpGateway
-from steward.servers.gateway.ports import Member
-from steward.surfaces.api.identity import Role, identify
 
 PATH = "/mcp"
 MOST_VIEWS = 50
@@ -25,28 +23,14 @@ Scope = MutableMapping[str, Any]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-class ApiKeys:
-    """The API's own keys and roles."""
-
-    def __init__(self, app: FastAPI) -> None:
-        self._app = app
-
-    async def admit(self, key: str | None, scope: Scope) -> Member | None:
-        del key  # read again by the API's own rule
-        try:
-            identity = await identify(Request({**scope, "app": self._app}))
-        except ForbiddenError:
-            return None
-        return Member(identity.name, may_use=identity.role >= Role.USE)
-
-
 class WithGateway:
     """An ASGI application: `/mcp` is the gateway's, everything else the API's."""
 
-    def __init__(self, app: FastAPI, platform: Platform, *, hosts: tuple[str, ...]) -> None:
+    def __init__(self, app: FastAPI, platform: Platform, *, any_host: bool) -> None:
         self._app = app
         self._platform = platform
-        self._guard = Guard(ApiKeys(app), hosts=hosts)
+        keys = KnownKeys(platform.keys, local_token=app.state.local_token)
+        self._guard = Guard(keys, any_host=any_host)
         self._gateways: dict[str, HttpGateway] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()

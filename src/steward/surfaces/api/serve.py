@@ -31,8 +31,9 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
         token = secrets.token_urlsafe(32)
         async with open_platform(settings) as platform:
             await _require_key_beyond_loopback(platform, host)
-            api = create_app(platform, local_token=token, any_host=not _is_loopback(host))
-            app = WithGateway(api, platform, hosts=(host,))
+            others = not _is_loopback(host)
+            api = create_app(platform, local_token=token, any_host=others)
+            app = WithGateway(api, platform, any_host=others)
             config = uvicorn.Config(
                 app,
                 log_config=None,

@@ -2,7 +2,9 @@
 
 import json
 import resource
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,29 @@ def test_a_sensitive_call_waits_is_approved_once_and_leaves_a_receipt(run: Run, 
     )
     assert parsed(run("proposals", "--json"))["items"] == []
     assert [item["id"] for item in parsed(run("proposals", "--all", "--json"))["items"]] == [proposal]
+
+
+def test_a_command_that_leaves_a_call_waiting_tells_the_webhook_before_it_ends(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing: the test looks at what it was told."""
+
+    with HTTPServer(("127.0.0.1", 0), Hook) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("STEWARD_NOTIFY_WEBHOOK", f"http://127.0.0.1:{server.server_port}/hook")
+        waits = run("tools", "call", "save_fact", "--arg", "text=/etc/shadow", "--json")
+        server.shutdown()
+    assert [item["proposal_id"] for item in told] == [parsed(waits)["proposal_id"]]
+    assert "shadow" not in json.dumps(told)
 
 
 def test_a_person_may_say_no_or_edit(run: Run) -> None:

@@ -99,6 +99,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         register_own_servers(orchestrator, settings)
         register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
+        stack.push_async_callback(orchestrator.settle)
         stack.push_async_callback(workshop.writer.close)
         await orchestrator.lifecycle.start_all()
         yield Platform(

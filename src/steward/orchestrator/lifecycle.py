@@ -36,6 +36,7 @@ class Limits:
     health: float = 1.0
     shutdown: float = 5.0
     start: float = 30.0
+    news: float = 5.0  # for notifications under way when the program ends
     grace: float = 0.5  # for a cancelled call to wind up before it is abandoned
 
 

@@ -51,6 +51,7 @@ class Orchestrator:
     ) -> None:
         clock = clock or SystemClock()
         limits = limits or Limits()
+        self._limits = limits
         self.registry = Registry()
         self.metrics = Metrics()
         self.lifecycle = Lifecycle(self.registry, limits)
@@ -60,7 +61,7 @@ class Orchestrator:
         stage: Stage = Run(default_timeout=limits.tool, metrics=self.metrics, grace=limits.grace)
         stage = ValidateOutput(stage)
         stage = Limit(stage, default_timeout=limits.tool)
-        stage = Approve(
+        self._approve = Approve(
             stage,
             store=proposals,
             notifier=notifier,
@@ -68,7 +69,7 @@ class Orchestrator:
             expiry=proposal_expiry,
             routing_limit=limits.routing,
         )
-        stage = AssessRisk(stage, rules=rules, resolve_path=resolve_path)
+        stage = AssessRisk(self._approve, rules=rules, resolve_path=resolve_path)
         stage = ValidateInput(stage)
         stage = ActFor(stage)
         stage = Resolve(stage, registry=self.registry)
@@ -85,6 +86,10 @@ class Orchestrator:
     def register_agent(self, agent: Agent) -> None:
         """For an agent that exists already; the same instance is started again after a stop."""
         self.lifecycle.register(agent.manifest().id, lambda: agent)
+
+    async def settle(self) -> None:
+        """Before the end: a command that lives for one call must still get its news out to the person."""
+        await self._approve.settle(self._limits.news)
 
     def manifest(self, *, namespace: str | None = None) -> list[dict[str, Any]]:
         """Every tool that can be called now, as a model's context needs it."""

@@ -257,6 +257,11 @@ class Approve:
             expires_at=None if self._expiry is None else now + self._expiry,
         )
 
+    async def settle(self, seconds: float) -> None:
+        """Let news that is on its way get out, for this long at most."""
+        if self._background:
+            await asyncio.wait(self._background, timeout=seconds)
+
     def _tell(self, proposal: Proposal) -> None:
         if self._notifier is None:
             return

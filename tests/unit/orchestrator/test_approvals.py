@@ -11,6 +11,7 @@ from tests.door import MODEL, PERSON, Door, tool
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval
 from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
 from steward.contract.tool import RiskLevel
+from steward.orchestrator.lifecycle import Limits
 from steward.orchestrator.proposals import Finished, Proposal, Rejected, Waiting, argument_digest
 
 WIPE = {"type": "object", "properties": {"disk": {"type": "string"}}, "required": ["disk"]}
@@ -224,3 +225,29 @@ async def test_a_waiting_call_is_told_about_and_a_broken_hook_harms_nothing(wipe
     assert (await asyncio.wait_for(hook.told.get(), 5)).id == proposal_id
     await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
     assert wiper.wiped == ["sda"]
+
+
+async def test_news_under_way_get_out_before_the_end_and_a_hook_that_hangs_does_not_hold_it_up(
+    wiper: Wiper,
+) -> None:
+    class Slow:
+        told = False
+
+        async def notify(self, proposal: Proposal) -> None:
+            for _ in range(10):
+                await asyncio.sleep(0)
+            self.told = True
+
+    class Hanging:
+        async def notify(self, proposal: Proposal) -> None:
+            await asyncio.Event().wait()
+
+    slow = Slow()
+    for hook in (slow, Hanging()):
+        door = await Door(notifier=hook, limits=Limits(news=0.05)).with_tools(
+            tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE)
+        )
+        await waiting(door)
+        async with asyncio.timeout(10):
+            await door.orchestrator.settle()
+    assert slow.told

@@ -37,7 +37,7 @@ def serve(
 
         await serve_http(settings, name, port=http, strict=strict, ready=ready)
 
-    run(work)
+    run(work, long_lived=True)
 
 
 def register(app: typer.Typer) -> None:

@@ -87,7 +87,7 @@ def up(host: HostOption = HOST, port: PortOption = PORT) -> None:
 
         await serve(load_settings(), host=host, port=port, ready=ready)
 
-    run(work)
+    run(work, long_lived=True)
 
 
 def register(app: typer.Typer) -> None:

@@ -180,7 +180,7 @@ class HttpGateway:
                 self._gateway.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers: dict[bytes, bytes] = dict(scope["headers"])
+        headers = _trimmed(scope)
         admitted = await self._guard.admit(headers, scope)
         if isinstance(admitted, Refusal):
             await _refuse(send, admitted)
@@ -329,6 +329,14 @@ class HttpGateway:
         call = self._in_flight.get((session, request_id))
         if call is not None and call.answering is None:
             call.cancel()
+
+
+def _trimmed(scope: Scope) -> dict[bytes, bytes]:
+    """The headers, without the white space around values that some HTTP parsers leave there."""
+    raw: list[tuple[bytes, bytes]] = scope["headers"]
+    if any(value != value.strip() for _, value in raw):
+        scope["headers"] = raw = [(name, value.strip()) for name, value in raw]
+    return dict(raw)
 
 
 def _params(request: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -80,6 +80,7 @@ class Settings(BaseSettings):
         "WEBSEARCH_ENGINE",
         "duckduckgo",
         description="google, duckduckgo or bing, or the address of a SearXNG search page of your own.",
+        pattern=r"^(google|duckduckgo|bing|https?://\S+)$",
     )
     websearch_max_results: int = _variable(
         "WEBSEARCH_MAX_RESULTS", 10, description="Results a search returns at most.", ge=1, le=100

@@ -66,7 +66,7 @@ async def started(environment: dict[str, str], *arguments: str) -> AsyncIterator
 
 
 @ERAS
-@pytest.mark.req("RES-FR-006", "RES-FR-007", "RES-FR-008", "RES-FR-005", "ORC-Q19")
+@pytest.mark.req("RES-FR-006", "RES-FR-007", "RES-FR-008", "ORC-Q19")
 async def test_the_gateway_over_a_pipe_tells_time_reads_and_says_when_it_cannot_search(
     environment: dict[str, str], era: str
 ) -> None:
@@ -110,7 +110,6 @@ async def test_what_does_not_exist_is_not_served(environment: dict[str, str]) ->
 
 
 @ERAS
-@pytest.mark.req("RES-SC-001")
 async def test_steward_up_serves_the_gateway_beside_the_api(environment: dict[str, str], era: str) -> None:
     async with started(environment, "up", "--port", "0") as url:
         async with Client(f"{url}/mcp", mode=era) as mcp:

@@ -128,3 +128,20 @@ async def test_a_key_is_asked_for_once_there_is_one(environment: dict[str, str])
         headers: Any = {"Authorization": "Bearer sesame-sesame-sesame"}
         async with Client(StreamableHttpTransport(f"{url}/mcp", headers=headers)) as mcp:
             assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
+
+
+@pytest.mark.parametrize(("options", "left"), [((), 0), (("--strict",), 1)])
+async def test_on_the_task_server_the_client_confirms_deletions_unless_it_is_strict(
+    environment: dict[str, str], options: tuple[str, ...], left: int
+) -> None:
+    me = {"user_id": "local"}
+    async with Client(piped(environment, "tasks", *options)) as mcp:
+        assert len(await mcp.list_tools()) == 5
+        made = await mcp.call_tool_mcp("add_task", {**me, "title": "Buy milk"})
+        task = made.structured_content["task"]["id"]
+        deleted = await mcp.call_tool_mcp("delete_task", {**me, "task_id": task})
+        listed = await mcp.call_tool_mcp("list_tasks", me)
+    assert deleted.is_error is bool(left)
+    assert len(listed.structured_content["tasks"]) == left
+    if left:
+        assert deleted.structured_content["status"] == "pending_approval"

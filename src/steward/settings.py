@@ -4,6 +4,7 @@ Owns names, defaults and their validation. Configuration files belong to their r
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,30 @@ class Settings(BaseSettings):
     azure_deployment: str = _variable(
         "AZURE_DEPLOYMENT_NAME", "deepseek-v3", description="Azure AI Foundry deployment."
     )
+    openai_api_key: SecretStr | None = _variable(
+        "OPENAI_API_KEY", None, description="Key for openai:NAME models."
+    )
+    openai_base_url: str | None = _variable(
+        "OPENAI_BASE_URL", None, description="A server that speaks OpenAI's protocol, for openai:NAME models."
+    )
+    ollama_base_url: str | None = _variable(
+        "OLLAMA_BASE_URL", None, description="Where Ollama listens. Unset: http://localhost:11434/v1."
+    )
+    model_timeout: float = _variable(
+        "STEWARD_MODEL_TIMEOUT", 60.0, description="Seconds a model may take for one answer.", gt=0
+    )
+    run_steps: int = _variable(
+        "STEWARD_RUN_STEPS", 25, description="Answers of a model that one request may take.", ge=1
+    )
+    run_seconds: float = _variable(
+        "STEWARD_RUN_SECONDS", 300.0, description="Seconds that one request may take.", gt=0
+    )
+    run_cost: Decimal | None = _variable(
+        "STEWARD_RUN_COST",
+        None,
+        description="US dollars that one request may cost, where the model's price is known. Unset: no limit.",
+        gt=0,
+    )
     websearch_engine: str = _variable(
         "WEBSEARCH_ENGINE",
         "duckduckgo",
@@ -140,7 +165,13 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """Values that must never be seen in a log or a span."""
-        held = (self.database_url, self.api_key, self.azure_api_key, self.notify_webhook)
+        held = (
+            self.database_url,
+            self.api_key,
+            self.azure_api_key,
+            self.openai_api_key,
+            self.notify_webhook,
+        )
         return tuple(secret.get_secret_value() for secret in held if secret is not None)
 
 

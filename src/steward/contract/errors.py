@@ -10,6 +10,7 @@
     ├── ToolError                    a tool that ran and failed; tools raise it to choose their own code
     ├── ConflictError                the thing changed meanwhile, or was already decided
     ├── ForbiddenError               the caller may not do this
+    ├── ModelError                   a language model that does not answer, or may not go on
     └── UnavailableError             a service that cannot be reached now; worth another try later
         └── StorageError             the database
 
@@ -57,6 +58,17 @@ class ErrorCode(StrEnum):
     STORAGE_FULL = "STORAGE_FULL"
     STORAGE_FAILED = "STORAGE_FAILED"
     RECORD_FAILED = "RECORD_FAILED"
+    MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+    MODEL_TIMEOUT = "MODEL_TIMEOUT"
+    MODEL_RATE_LIMITED = "MODEL_RATE_LIMITED"
+    MODEL_QUOTA_EXCEEDED = "MODEL_QUOTA_EXCEEDED"
+    MODEL_AUTHENTICATION = "MODEL_AUTHENTICATION"
+    MODEL_NOT_FOUND = "MODEL_NOT_FOUND"
+    MODEL_REJECTED = "MODEL_REJECTED"
+    MODEL_CONTEXT_EXCEEDED = "MODEL_CONTEXT_EXCEEDED"
+    MODEL_ANSWER_INVALID = "MODEL_ANSWER_INVALID"
+    RUN_LIMIT_REACHED = "RUN_LIMIT_REACHED"
+    RUN_TIMEOUT = "RUN_TIMEOUT"
     INTERNAL = "INTERNAL"
 
 
@@ -121,6 +133,10 @@ class ConflictError(StewardError):
 
 class ForbiddenError(StewardError):
     default_code = ErrorCode.FORBIDDEN
+
+
+class ModelError(StewardError):
+    default_code = ErrorCode.MODEL_UNAVAILABLE
 
 
 class UnavailableError(StewardError):

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     run_cost: Decimal | None = _variable(
         "STEWARD_RUN_COST",
         None,
-        description="US dollars that one request may cost, where the model's price is known. Unset: no limit.",
+        description="US dollars that one request may cost, where a price is known. Unset: no limit.",
         gt=0,
     )
     websearch_engine: str = _variable(

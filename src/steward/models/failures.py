@@ -12,53 +12,53 @@ from pydantic_ai import exceptions as theirs
 from steward.contract.errors import ErrorCode, ModelError, StewardError
 
 
-class ModelUnavailable(ModelError):
+class ModelUnavailableError(ModelError):
     default_retryable = True
 
 
-class ModelTimeout(ModelUnavailable):
+class ModelTimeoutError(ModelUnavailableError):
     default_code = ErrorCode.MODEL_TIMEOUT
 
 
-class ModelRateLimited(ModelUnavailable):
+class ModelRateLimitedError(ModelUnavailableError):
     default_code = ErrorCode.MODEL_RATE_LIMITED
 
 
-class ModelQuotaExceeded(ModelError):
+class ModelQuotaExceededError(ModelError):
     default_code = ErrorCode.MODEL_QUOTA_EXCEEDED
 
 
-class ModelAuthentication(ModelError):
+class ModelAuthenticationError(ModelError):
     default_code = ErrorCode.MODEL_AUTHENTICATION
 
 
-class ModelNotFound(ModelError):
+class ModelNotFoundError(ModelError):
     default_code = ErrorCode.MODEL_NOT_FOUND
 
 
-class ModelRejected(ModelError):
+class ModelRejectedError(ModelError):
     default_code = ErrorCode.MODEL_REJECTED
 
 
-class ModelContextExceeded(ModelRejected):
+class ModelContextExceededError(ModelRejectedError):
     default_code = ErrorCode.MODEL_CONTEXT_EXCEEDED
 
 
-class ModelAnswerInvalid(ModelError):
+class ModelAnswerInvalidError(ModelError):
     default_code = ErrorCode.MODEL_ANSWER_INVALID
     default_retryable = True
 
 
-class RunLimitReached(ModelError):
+class RunLimitReachedError(ModelError):
     default_code = ErrorCode.RUN_LIMIT_REACHED
 
 
-class RunTimeout(ModelError):
+class RunTimeoutError(ModelError):
     default_code = ErrorCode.RUN_TIMEOUT
     default_retryable = True
 
 
-class RunStopped(ModelError):
+class RunStoppedError(ModelError):
     default_code = ErrorCode.CANCELLED
 
 
@@ -69,7 +69,7 @@ WAIT_OR_RAISE = (
 _QUOTA = re.compile(r"quota|billing|credit|insufficient|spend", re.IGNORECASE)
 
 
-def explain(error: BaseException, *, model: str) -> StewardError:
+def explain(error: BaseException, *, model: str) -> StewardError:  # noqa: PLR0911 - one line a cause
     """Our error for anything that came out of a model or a run of one."""
     match error:
         case StewardError():
@@ -77,22 +77,22 @@ def explain(error: BaseException, *, model: str) -> StewardError:
         case theirs.FallbackExceptionGroup():
             return _of_chain([explain(each, model=model) for each in error.exceptions])
         case theirs.RunTimedOut():
-            return RunTimeout(
+            return RunTimeoutError(
                 "The run took longer than it may.", fix="Ask for less at once, or raise STEWARD_RUN_SECONDS."
             )
         case theirs.RunCancelled():
-            return RunStopped("The run was stopped.")
+            return RunStoppedError("The run was stopped.")
         case theirs.UsageLimitExceeded():
             return _limit(error.message)
         case theirs.ModelAPIError() if not uncategorised(error):
             return _api(error, model)
         case theirs.ModelAPIError() | theirs.UnexpectedModelBehavior():
-            return ModelAnswerInvalid(
+            return ModelAnswerInvalidError(
                 f"The model '{model}' gave an answer that cannot be used.",
                 fix="Try again, or set STEWARD_MODEL to a model that supports tools.",
             )
         case _:
-            return ModelUnavailable(f"The model '{model}' failed unexpectedly ({type(error).__name__}).")
+            return ModelUnavailableError(f"The model '{model}' failed unexpectedly ({type(error).__name__}).")
 
 
 def uncategorised(error: theirs.AgentRunError) -> bool:
@@ -108,50 +108,50 @@ def wants_quota(error: theirs.ModelAPIError) -> bool:
     return isinstance(error, theirs.ModelRateLimitError) and _QUOTA.search(said) is not None
 
 
-def _api(error: theirs.ModelAPIError, model: str) -> ModelError:
+def _api(error: theirs.ModelAPIError, model: str) -> ModelError:  # noqa: PLR0911 - one line a cause
     details = {"model": model}
     match error:
         case _ if wants_quota(error):
-            return ModelQuotaExceeded(
+            return ModelQuotaExceededError(
                 f"The quota for the model '{model}' is used up.", fix=WAIT_OR_RAISE, details=details
             )
         case theirs.ModelRateLimitError():
             wait = f"in {error.retry_after:.0f} seconds" if error.retry_after else "in a moment"
-            return ModelRateLimited(
+            return ModelRateLimitedError(
                 f"The model '{model}' is getting more requests than it takes.",
                 fix=f"Try again {wait}.",
                 details=details | ({"retry_after": error.retry_after} if error.retry_after else {}),
             )
         case theirs.ModelAuthenticationError():
-            return ModelAuthentication(
+            return ModelAuthenticationError(
                 f"The model '{model}' refused our credentials.",
                 fix="Check the API key and that it may use this model.",
                 details=details,
             )
         case theirs.ModelNotFoundError():
-            return ModelNotFound(
+            return ModelNotFoundError(
                 f"There is no model or deployment '{model}' at its address.",
                 fix="Check the name in STEWARD_MODEL (on Azure, AZURE_DEPLOYMENT_NAME) and the endpoint.",
                 details=details,
             )
         case theirs.ModelContextWindowExceededError():
-            return ModelContextExceeded(
+            return ModelContextExceededError(
                 f"This conversation is longer than the model '{model}' can read.",
                 fix="Start a new conversation.",
                 details=details,
             )
         case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout():
-            return ModelTimeout(
+            return ModelTimeoutError(
                 f"The model '{model}' did not answer in time.", fix="Try again.", details=details
             )
         case theirs.ModelRequestRejectedError():
-            return ModelRejected(
+            return ModelRejectedError(
                 f"The model '{model}' refused the request as invalid.",
                 fix="Check that this model supports tools; set STEWARD_MODEL to another one if it does not.",
                 details=details,
             )
         case _:
-            return ModelUnavailable(
+            return ModelUnavailableError(
                 f"The model '{model}' cannot be reached or is failing.",
                 fix="Check that it is running and that its address is right; then try again.",
                 details=details,
@@ -170,22 +170,22 @@ def _of_chain(errors: list[StewardError]) -> ModelError:
 
 
 def _same_kind(error: StewardError, message: str, details: dict[str, object]) -> ModelError:
-    kind = type(error) if isinstance(error, ModelError) else ModelUnavailable
+    kind = type(error) if isinstance(error, ModelError) else ModelUnavailableError
     return kind(message, code=error.code, fix=error.fix, retryable=error.retryable, details=details)
 
 
-def _limit(message: str) -> RunLimitReached:
+def _limit(message: str) -> RunLimitReachedError:
     if "cost_limit" in message:
-        return RunLimitReached(
+        return RunLimitReachedError(
             "The run reached its cost limit.",
             fix="Raise STEWARD_RUN_COST or ask for less.",
             details={"limit": "cost"},
         )
     if "tokens" in message:
-        return RunLimitReached(
+        return RunLimitReachedError(
             "The run reached its token limit.", fix="Ask for less at once.", details={"limit": "tokens"}
         )
-    return RunLimitReached(
+    return RunLimitReachedError(
         "The run took as many steps as it may.",
         fix="Ask for less at once, or raise STEWARD_RUN_STEPS.",
         details={"limit": "steps"},

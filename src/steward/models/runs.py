@@ -25,7 +25,7 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from steward.contract.errors import StewardError
-from steward.models.failures import RunStopped, explain
+from steward.models.failures import RunStoppedError, explain
 
 D = TypeVar("D")
 O = TypeVar("O")  # noqa: E741 - the output
@@ -98,7 +98,7 @@ class Broken:
 
 
 class _Limits(UsageLimits):
-    def check_cost(self, usage: RunUsage, *, warn_if_cost_unavailable: bool = True) -> None:
+    def check_cost(self, usage: RunUsage, *, warn_if_cost_unavailable: bool = True) -> None:  # noqa: ARG002
         """A price nobody knows is said in the run's cost, not on the terminal."""
         super().check_cost(usage, warn_if_cost_unavailable=False)
 
@@ -122,7 +122,9 @@ async def run_agent(
     stop = stop or Stop()
     usage = RunUsage()
     if stop.requested:
-        return Broken(error=RunStopped("The run was stopped before it began."), messages=tuple(history or ()))
+        return Broken(
+            error=RunStoppedError("The run was stopped before it began."), messages=tuple(history or ())
+        )
     with capture_run_messages() as seen:
         try:
             result = await agent.run(

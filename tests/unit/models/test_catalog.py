@@ -1,9 +1,11 @@
 """From a name in the settings to a chain of models."""
 
 import pytest
+from pydantic_ai import Agent
 from tests.scripted_model import Say, scripted_model
 
 from steward.contract.errors import ConfigError
+from steward.models.building import foundry_address
 from steward.models.catalog import Catalog, ModelConfig, ModelName, read_choice
 
 FOUNDRY = {"azure_endpoint": "https://r.services.ai.azure.com", "azure_api_key": "k"}
@@ -78,22 +80,16 @@ def test_a_catalog_says_its_chain_and_whether_it_is_offline() -> None:
     ],
 )
 def test_the_address_a_foundry_page_shows_leads_to_its_openai_protocol(endpoint: str, address: str) -> None:
-    from steward.models.building import foundry_address
-
     assert foundry_address(endpoint) == address
 
 
 def test_an_endpoint_without_a_scheme_is_refused() -> None:
-    from steward.models.building import foundry_address
-
     with pytest.raises(ConfigError):
         foundry_address("r.services.ai.azure.com")
 
 
 @pytest.mark.req("RES-FR-001", "RES-FR-027")
 async def test_azure_by_its_variables_talks_to_that_deployment_with_that_key() -> None:
-    from pydantic_ai import Agent
-
     async with scripted_model(Say("Paris")) as server:
         endpoint = server.address.removesuffix("/v1")
         catalog = Catalog(ModelConfig(azure_endpoint=endpoint, azure_api_key="k-1"), planner=_no_planner)
@@ -109,8 +105,6 @@ async def test_azure_by_its_variables_talks_to_that_deployment_with_that_key() -
 @pytest.mark.req("RES-FR-034")
 @pytest.mark.parametrize("choice", ["openai:any", "ollama:qwen3:30b-a3b"])
 async def test_the_same_agent_runs_on_another_provider_by_configuration_alone(choice: str) -> None:
-    from pydantic_ai import Agent
-
     async with scripted_model(Say("hello")) as server:
         config = ModelConfig(choice=choice, openai_base_url=server.address, ollama_base_url=server.address)
         result = await Agent(Catalog(config, planner=_no_planner).model()).run("Hi")

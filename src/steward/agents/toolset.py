@@ -1,0 +1,262 @@
+"""The orchestrator as a Pydantic AI toolset: what a model calls goes through the one door.
+
+Owns the translation between the two: tools to definitions, calls to `ToolCall`s with the session's user
+and our confidence, results to what a model may read, waiting proposals to deferred requests. Nothing a
+tool does comes back as an exception. Decides nothing: rules are policy's, approvals a person's.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pydantic_ai import ApprovalRequired, RunContext, ToolDefinition
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+
+from steward.agents.confidence import Confidence, Evidence, no_confidence
+from steward.agents.results import READ_RESULT, ResultBounds, ResultShelf, as_text, failure
+from steward.agents.session import Session
+from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall
+from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.ports import ToolRanker
+from steward.contract.tool import Effect, Origin, ToolSpec
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.proposals import Expired, Finished, OutcomeUnknown, Proposal, Rejected
+from steward.orchestrator.registry import RegisteredTool
+
+logger = logging.getLogger(__name__)
+
+USER_ID = "user_id"
+_ANY_ARGUMENTS = SchemaValidator(core_schema.any_schema())  # the door validates, once, for everybody
+_READ_RESULT = ToolDefinition(
+    name=READ_RESULT,
+    description="Read on in a result that was trimmed: its handle, and the character to start at.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {"handle": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}},
+        "required": ["handle", "offset"],
+    },
+    metadata={"internal": True},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortlist:
+    """Offer only the tools that fit what was said, once there are more than `limit`."""
+
+    ranker: ToolRanker
+    limit: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Which tools a run sees and what is known of them beyond their definition."""
+
+    includes: Callable[[RegisteredTool], bool] = lambda _: True
+    reader_of: Callable[[ToolSpec], str | None] = lambda _: None  # the planner's utterance reader for a tool
+    shortlist: Shortlist | None = None
+    confidence: Confidence = no_confidence
+    bounds: ResultBounds = field(default_factory=ResultBounds)
+
+
+class OrchestratorToolset(AbstractToolset[Session]):
+    """One instance serves every run; `for_run` gives each run its own kept results."""
+
+    def __init__(self, orchestrator: Orchestrator, offer: Offer | None = None) -> None:
+        self._orchestrator = orchestrator
+        self._offer = offer or Offer()
+        self._shelf = ResultShelf(self._offer.bounds)
+        self._chosen: tuple[object, tuple[ToolSpec, ...]] | None = None
+
+    @property
+    def id(self) -> str:
+        return "orchestrator"
+
+    async def for_run(self, ctx: RunContext[Session]) -> "OrchestratorToolset":  # noqa: ARG002
+        return OrchestratorToolset(self._orchestrator, self._offer)
+
+    async def get_tools(self, ctx: RunContext[Session]) -> dict[str, ToolsetTool[Session]]:
+        specs = [
+            tool.spec for tool in self._orchestrator.registry if tool.available and self._offer.includes(tool)
+        ]
+        shown = await self._shortlisted(specs, ctx)
+        definitions = [define(spec, reader=self._offer.reader_of(spec)) for spec in shown]
+        return {
+            definition.name: ToolsetTool(
+                toolset=self, tool_def=definition, max_retries=2, args_validator=_ANY_ARGUMENTS
+            )
+            for definition in (*definitions, _READ_RESULT)
+        }
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[Session],
+        tool: ToolsetTool[Session],  # noqa: ARG002
+    ) -> Any:
+        if name == READ_RESULT:
+            return self._shelf.read(tool_args.get("handle"), tool_args.get("offset"))
+        if ctx.tool_call_approved:
+            return await self._decided(name, ctx)
+        registered = self._orchestrator.registry.find(name)
+        if registered is None:
+            return failure(ErrorCode.TOOL_NOT_FOUND, f"There is no tool named '{name}' any more.")
+        arguments = for_user(registered.spec, tool_args, ctx.deps.user)
+        if arguments is None:
+            return failure(ErrorCode.FORBIDDEN, f"'{USER_ID}' is the session's; leave it out.")
+        result = await self._orchestrator.execute(await self._call(registered.spec, arguments, ctx))
+        if isinstance(result, PendingApproval):
+            raise ApprovalRequired(
+                metadata={
+                    "proposal_id": result.proposal_id,
+                    "tool": name,
+                    "risk": result.risk.value,
+                    "reason": result.reason,
+                    "correlation_id": result.correlation_id,
+                }
+            )
+        return self._shelf.show(result)
+
+    async def _call(self, spec: ToolSpec, arguments: Mapping[str, Any], ctx: RunContext[Session]) -> ToolCall:
+        session = ctx.deps
+        evidence = Evidence(
+            tool=spec,
+            arguments=arguments,
+            utterance=session.utterance or "",
+            results=returned_texts(ctx.messages),
+        )
+        return ToolCall(
+            tool=spec.name,
+            arguments=arguments,
+            caller=Caller(CallerKind.AGENT, session.agent),
+            user=session.user,
+            utterance=session.utterance,
+            # In a thread: a ranker embeds, and other calls of this step are waiting.
+            confidence=await asyncio.to_thread(self._confidence, evidence),
+            correlation_id=session.correlation_id,
+            channel=session.channel,
+        )
+
+    def _confidence(self, evidence: Evidence) -> float:
+        try:
+            return self._offer.confidence(evidence)
+        except Exception:  # what cannot be judged is not trusted, and the call may still be harmless
+            logger.exception("confidence_failed", extra={"tool": evidence.tool.name})
+            return 0.0
+
+    async def _decided(self, name: str, ctx: RunContext[Session]) -> Any:
+        """What became of a proposal. Nothing runs here: a person's yes already ran it, once."""
+        said = ctx.tool_call_metadata
+        proposal_id = (
+            cast("Mapping[str, Any]", said).get("proposal_id") if isinstance(said, Mapping) else None
+        )
+        try:
+            proposal = await self._orchestrator.approvals.get(str(proposal_id))
+        except StewardError as error:
+            return failure(error.code, error.explain())
+        if (proposal.tool, proposal.user) != (name, ctx.deps.user):
+            return failure(ErrorCode.FORBIDDEN, "That approval was for another call.")
+        return self._outcome(proposal)
+
+    def _outcome(self, proposal: Proposal) -> Any:
+        match proposal.state:
+            case Finished(result=result):
+                return self._shelf.show(_result(result))
+            case Rejected(why=why):
+                return failure(ErrorCode.FORBIDDEN, f"The person said no. {why or ''}".strip())
+            case Expired():
+                return failure(ErrorCode.PROPOSAL_EXPIRED, "Nobody decided in time; nothing was run.")
+            case OutcomeUnknown():
+                return failure(
+                    ErrorCode.CONFLICT,
+                    "It was approved and started; its outcome is unknown. Do not repeat it.",
+                )
+            case _:
+                raise ApprovalRequired(metadata={"proposal_id": proposal.id, "tool": proposal.tool})
+
+    async def _shortlisted(self, specs: Sequence[ToolSpec], ctx: RunContext[Session]) -> Sequence[ToolSpec]:
+        shortlist = self._offer.shortlist
+        utterance = ctx.deps.utterance
+        if shortlist is None or not utterance or len(specs) <= shortlist.limit:
+            return specs
+        key = tuple(spec.definition_hash for spec in specs)
+        if self._chosen is None or self._chosen[0] != key:  # every step of a run ranks the same
+            self._chosen = (key, await asyncio.to_thread(_best, shortlist, utterance, specs))
+        chosen = {spec.name for spec in self._chosen[1]} | called_tools(ctx.messages)
+        return [spec for spec in specs if spec.name in chosen]
+
+
+def define(spec: ToolSpec, *, reader: str | None = None) -> ToolDefinition:
+    """A tool as a model sees it. Metadata is for the planner and is sent to nobody."""
+    return ToolDefinition(
+        name=spec.name,
+        description=spec.description,
+        parameters_json_schema=without_user(spec.input_schema),
+        return_schema=None if spec.output_schema is None else dict(spec.output_schema),
+        sequential=not spec.parallel,
+        metadata={
+            "read_only": reads_only(spec),
+            "examples": list(spec.examples),
+            "category": spec.category,
+            "title": spec.title,
+            "reader": reader,
+        },
+    )
+
+
+def reads_only(spec: ToolSpec) -> bool | None:
+    if spec.origin is Origin.BUILTIN:
+        return spec.effect is Effect.READS
+    return spec.hints.read_only
+
+
+def without_user(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema without the user: who that is, the session knows."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or USER_ID not in properties:
+        return dict(schema)
+    shown = {name: inner for name, inner in cast("Mapping[str, Any]", properties).items() if name != USER_ID}
+    required = [name for name in cast("Sequence[str]", schema.get("required", ())) if name != USER_ID]
+    return {**schema, "properties": shown, "required": required}
+
+
+def for_user(spec: ToolSpec, arguments: Mapping[str, Any], user: str | None) -> Mapping[str, Any] | None:
+    """The arguments with the session's user filled in; None when they name another one."""
+    takes_user = USER_ID in cast("Mapping[str, Any]", spec.input_schema.get("properties") or {})
+    if USER_ID in arguments and arguments[USER_ID] != user:
+        return None
+    return {**arguments, USER_ID: user} if takes_user and user is not None else arguments
+
+
+def called_tools(messages: Sequence[ModelMessage]) -> set[str]:
+    responses = [message for message in messages if isinstance(message, ModelResponse)]
+    return {
+        part.tool_name for message in responses for part in message.parts if isinstance(part, ToolCallPart)
+    }
+
+
+def returned_texts(messages: Sequence[ModelMessage]) -> list[str]:
+    requests = [message for message in messages if isinstance(message, ModelRequest)]
+    parts = [part for message in requests for part in message.parts if isinstance(part, ToolReturnPart)]
+    return [as_text(cast("Any", part.content)) for part in parts]
+
+
+def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    ranked = shortlist.ranker.rank(utterance, specs, limit=shortlist.limit)
+    return tuple(each.tool for each in ranked)
+
+
+def _result(shape: Mapping[str, Any]) -> Done | Failed:
+    """A stored envelope as the result it was."""
+    if shape.get("success"):
+        return Done(data=shape.get("data"))
+    return Failed(
+        error=str(shape.get("error") or ""),
+        code=str(shape.get("error_code") or ErrorCode.TOOL_EXECUTION_ERROR),
+        retryable=bool(shape.get("retryable")),
+        data=shape.get("data"),
+    )

@@ -1,0 +1,142 @@
+"""A conversation as the planner reads it: what was said, what was called, what came back.
+
+Owns reading Pydantic AI's messages. The planner keeps nothing between requests: what it has to remember
+(a question it asked, which goal a call was for) rides along in the details of its own responses, which
+are part of the stored history.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryPromptPart,  # pyright: ignore[reportDeprecated]
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+PLANNER = "planner"  # the key in a response's details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call and what came of it."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    data: Any = None
+    failure: str | None = None  # in words; None when it worked
+    trimmed: bool = False  # the data is only the beginning
+    goal: int | None = None
+    helper: bool = False  # called for what it lists, on the way to the goal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialogue:
+    utterance: str
+    steps: tuple[Step, ...] = ()  # of this turn
+    earlier: tuple[Step, ...] = ()
+    asked: Mapping[str, Any] | None = None  # our own question, if this turn may answer it
+    calls_made: int = 0
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        return (*self.earlier, *self.steps)
+
+
+def read_dialogue(messages: Sequence[ModelMessage]) -> Dialogue:
+    turn = max((at for at, message in enumerate(messages) if _prompt(message) is not None), default=0)
+    before, now = messages[:turn], messages[turn:]
+    earlier, steps = _steps(before), _steps(now)
+    utterance = (_prompt(messages[turn]) or "") if messages else ""
+    return Dialogue(
+        utterance=utterance,
+        steps=steps,
+        earlier=earlier,
+        asked=_question(before),
+        calls_made=sum(_calls(message) for message in messages),
+    )
+
+
+def _prompt(message: ModelMessage) -> str | None:
+    if not isinstance(message, ModelRequest):
+        return None
+    texts = [_text(part.content) for part in message.parts if isinstance(part, UserPromptPart)]
+    return "\n".join(texts) if texts else None
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part for part in cast("Sequence[Any]", content or ()) if isinstance(part, str))
+
+
+def _calls(message: ModelMessage) -> int:
+    return sum(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _question(messages: Sequence[ModelMessage]) -> Mapping[str, Any] | None:
+    """The question that the latest answer of ours asked."""
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse):
+            question = _details(message).get("asked")
+            return cast("Mapping[str, Any]", question) if isinstance(question, Mapping) else None
+    return None
+
+
+def _details(message: ModelResponse) -> Mapping[str, Any]:
+    details = (message.provider_details or {}).get(PLANNER)
+    return cast("Mapping[str, Any]", details) if isinstance(details, Mapping) else {}
+
+
+def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
+    called: dict[str, tuple[ToolCallPart, Mapping[str, Any]]] = {}
+    steps: list[Step] = []
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            called |= {
+                part.tool_call_id: (part, _details(message))
+                for part in message.parts
+                if isinstance(part, ToolCallPart)
+            }
+            continue
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart | RetryPromptPart) and part.tool_call_id in called:  # pyright: ignore[reportDeprecated]
+                call, details = called[part.tool_call_id]
+                steps.append(_step(call, cast("Any", part), details))
+    return tuple(steps)
+
+
+def _step(call: ToolCallPart, part: Any, details: Mapping[str, Any]) -> Step:
+    content: Any = part.content
+    data, failure = _unwrap(content)
+    if failure is None and getattr(part, "outcome", "success") != "success":
+        failure = str(data)
+    goal = details.get("goal")
+    return Step(
+        tool=call.tool_name,
+        arguments=call.args_as_dict(),
+        data=data,
+        failure=failure,
+        trimmed=isinstance(content, Mapping) and "trimmed" in content,
+        goal=goal if isinstance(goal, int) else None,
+        helper=bool(details.get("helper")),
+    )
+
+
+def _unwrap(content: Any) -> tuple[Any, str | None]:
+    """The data inside a status envelope, where there is one, and the words of a failure."""
+    if not isinstance(content, Mapping):
+        return content, None
+    shape = cast("Mapping[str, Any]", content)
+    failed = shape.get("status") == "failed" or shape.get("success") is False
+    if failed:
+        words = shape.get("error") or shape.get("message") or "It failed."
+        return shape.get("data"), str(words)
+    if shape.get("status") == "done" and "data" in shape:
+        return _unwrap(shape["data"])
+    return dict(shape), None

@@ -1,0 +1,145 @@
+"""The planner as a Pydantic AI model: no language model, no network, the same answer every time.
+
+It is a planner, not a language model: it chooses among the tools it is given, fills their arguments from
+what was said, and shows what they return. It writes no prose and knows no facts.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, assert_never
+
+import orjson
+from pydantic_ai import ToolDefinition
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import CompletedStreamedResponse, Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import RunContext
+from pydantic_ai.usage import RequestUsage
+
+from steward.contract.ports import Embedder
+from steward.models.planner.decisions import Ask, Call, Decision, Tell
+from steward.models.planner.dialogue import PLANNER, Dialogue, read_dialogue
+from steward.models.planner.goals import GoalFinder
+from steward.models.planner.output import structured
+from steward.models.planner.plan import Planner
+from steward.models.planner.ranking import KnownTool, Ranking
+from steward.models.planner.readers import DateReader, UtteranceReader, plain_dates
+
+KEPT_TOOLS = 20_000
+INTERNAL = "internal"  # metadata of tools that serve the conversation itself and are never what is meant
+
+
+def local_now() -> datetime:
+    return datetime.now().astimezone()
+
+
+class PlannerModel(Model):
+    def __init__(
+        self,
+        *,
+        embedder: Embedder | None = None,
+        dates: DateReader | None = None,
+        readers: Mapping[str, UtteranceReader] | None = None,
+        now: Callable[[], datetime] = local_now,
+    ) -> None:
+        super().__init__()
+        finder = GoalFinder(Ranking(embedder), dates=dates or plain_dates, readers=readers or {})
+        self._planner = Planner(finder)
+        self._now = now
+        self._known: dict[bytes, KnownTool] = {}
+
+    @property
+    def model_name(self) -> str:
+        return PLANNER
+
+    @property
+    def system(self) -> str:
+        return "steward"
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        # In a thread: a step computes for some milliseconds, and other conversations are waiting.
+        return await asyncio.to_thread(self._respond, messages, parameters)
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,  # noqa: ARG002 - the interface's
+    ) -> AsyncGenerator[StreamedResponse]:
+        response = await self.request(messages, model_settings, model_request_parameters)
+        yield CompletedStreamedResponse(
+            response, model_request_parameters=model_request_parameters, replay_events=True
+        )
+
+    def _respond(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> ModelResponse:
+        dialogue = read_dialogue(messages)
+        tools = [
+            self._know(each)
+            for each in parameters.declared_function_tools
+            if not (each.metadata or {}).get(INTERNAL)
+        ]
+        decision = self._planner.decide(dialogue, tools, self._now())
+        details = _details(decision)
+        return ModelResponse(
+            parts=[_part(decision, dialogue, parameters)],
+            model_name=self.model_name,
+            provider_name=self.system,
+            provider_details={PLANNER: details} if details else None,
+            usage=RequestUsage(cost=Decimal(0)),
+        )
+
+    def _know(self, definition: ToolDefinition) -> KnownTool:
+        """Definitions come anew with every step; what was worked out about equal ones is kept."""
+        parts = (
+            definition.name,
+            definition.description,
+            definition.parameters_json_schema,
+            definition.return_schema,
+            definition.metadata,
+        )
+        key = orjson.dumps(parts, default=str, option=orjson.OPT_NON_STR_KEYS)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= KEPT_TOOLS:
+                self._known.clear()
+            known = self._known[key] = KnownTool(definition)
+        return known
+
+
+def _details(decision: Decision) -> dict[str, Any]:
+    match decision:
+        case Call():
+            return {"goal": decision.goal, "helper": decision.helper, "confidence": decision.confidence}
+        case Ask():
+            return {"asked": dict(decision.state)}
+        case Tell():
+            return {"confidence": decision.confidence}
+        case _:
+            assert_never(decision)
+
+
+def _part(
+    decision: Decision, dialogue: Dialogue, parameters: ModelRequestParameters
+) -> TextPart | ToolCallPart:
+    call_id = f"plan-{dialogue.calls_made + 1}"  # unique in its history, and the same when it is repeated
+    match decision:
+        case Call():
+            return ToolCallPart(decision.tool, dict(decision.arguments), tool_call_id=call_id)
+        case Ask() | Tell():
+            if parameters.allow_text_output or not parameters.output_tools:
+                return TextPart(decision.text if isinstance(decision, Tell) else decision.question)
+            tool = parameters.output_tools[0]
+            return ToolCallPart(tool.name, structured(tool, decision, dialogue.steps), tool_call_id=call_id)
+        case _:
+            assert_never(decision)

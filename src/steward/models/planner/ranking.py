@@ -1,0 +1,180 @@
+"""Which tool is meant: by the words of its definition and, with an embedder, by their meaning.
+
+Owns the score of a tool for an utterance. Knows no tool: everything comes from the definitions given.
+"""
+
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_ai import ToolDefinition
+
+from steward.contract.ports import Embedder
+from steward.models.planner.parameters import Parameter, parameters_of
+from steward.models.planner.words import bare, intention, split_name, stem, stems
+
+THRESHOLD = 0.35  # below this nothing fits
+CLOSE = 0.06  # two scores nearer than this are two readings
+NAME_WEIGHT, EXAMPLE_WEIGHT, TEXT_WEIGHT, PARAMETER_WEIGHT = 1.0, 0.7, 0.5, 0.35
+INTENTION_BONUS, INTENTION_PENALTY = 0.15, 0.6
+MEANING_SHARE = 0.55
+COSINE_FLOOR, COSINE_RANGE = 0.1, 0.5  # of the embedder: unrelated texts, and how far related ones rise
+CACHED_TOOLS = 20_000
+
+
+@dataclass(frozen=True)
+class KnownTool:
+    """A definition with what the planner needs of it worked out once."""
+
+    definition: ToolDefinition
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @cached_property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.definition.metadata or {}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return parameters_of(self.definition.parameters_json_schema)
+
+    @cached_property
+    def name_stems(self) -> frozenset[str]:
+        return frozenset(stems(self.name)) | frozenset(stems(str(self.metadata.get("title") or "")))
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        return tuple(map(str, cast("Sequence[Any]", self.metadata.get("examples") or ())))
+
+    @cached_property
+    def text(self) -> str:
+        name = " ".join(split_name(self.name))
+        return f"{name}: {self.definition.description or ''}".strip()
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """How much a stem says for this tool."""
+        fields = (
+            (
+                PARAMETER_WEIGHT,
+                " ".join(f"{each.label} {' '.join(map(str, each.choices))}" for each in self.parameters),
+            ),
+            (TEXT_WEIGHT, f"{self.definition.description or ''} {self.metadata.get('category') or ''}"),
+            (EXAMPLE_WEIGHT, " ".join(self.examples)),
+        )
+        weights = {each: weight for weight, text in fields for each in stems(text)}
+        return weights | dict.fromkeys(self.name_stems, NAME_WEIGHT)
+
+    @cached_property
+    def intention(self) -> str | None:
+        """What the tool does, where its name or the first words of its description say it."""
+        opening = (self.definition.description or "").split(".")[0].split()[:1]
+        return next(
+            (found for word in (*split_name(self.name), *opening) if (found := intention(word))), None
+        )
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether calling it changes nothing: by its own word, else by what it does."""
+        said = self.metadata.get("read_only")
+        return bool(said) if said is not None else self.intention in ("list", "find", "read")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    tool: KnownTool
+    score: float
+
+
+class Ranking:
+    """Scores tools. Vectors of definitions are kept, so that a step embeds only what was said."""
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def rank(self, utterance: str, tools: Sequence[KnownTool]) -> list[Scored]:
+        """Best first; equal scores by name, so that the order never depends on anything else."""
+        if not tools:
+            return []
+        said = bare(utterance)
+        meaning = self._meaning(said, tools)
+        words = _words(said, tools)
+        wanted = wanted_intention(said)
+        scored: list[Scored] = []
+        for tool, by_words, by_meaning in zip(tools, words, meaning or [None] * len(tools), strict=True):
+            score = (
+                by_words
+                if by_meaning is None
+                else (1 - MEANING_SHARE) * by_words + MEANING_SHARE * by_meaning
+            )
+            scored.append(Scored(tool, round(_with_intention(score, wanted, tool.intention), 4)))
+        return sorted(scored, key=lambda each: (-each.score, each.tool.name))
+
+    def _meaning(self, said: str, tools: Sequence[KnownTool]) -> list[float] | None:
+        if self._embedder is None or not said:
+            return None
+        texts = [(tool.text, *tool.examples) for tool in tools]
+        self._embed([text for group in texts for text in group])
+        query = self._embedder.embed([said])[0]
+        flat = np.stack([self._vectors[text] for group in texts for text in group]) @ query
+        scores: list[float] = []
+        at = 0
+        for group in texts:
+            best = float(flat[at : at + len(group)].max())
+            scores.append(min(1.0, max(0.0, (best - COSINE_FLOOR) / COSINE_RANGE)))
+            at += len(group)
+        return scores
+
+    def _embed(self, texts: Sequence[str]) -> None:
+        if self._embedder is None:
+            return
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+        while len(self._vectors) > max(CACHED_TOOLS, len(texts)):
+            self._vectors.popitem(last=False)
+
+
+def wanted_intention(said: str) -> str | None:
+    """What the sentence asks for, by its first verb."""
+    for word in split_name(said)[:4]:
+        found = intention(word)
+        if found:
+            return found
+    return "list" if said.lower().startswith(("what", "which", "how many")) else None
+
+
+def _with_intention(score: float, wanted: str | None, offered: str | None) -> float:
+    if not wanted or not offered or not score:
+        return score
+    looking = {"list", "find", "read"}
+    if wanted == offered:
+        return min(1.0, score + INTENTION_BONUS)
+    return score if {wanted, offered} <= looking else score * INTENTION_PENALTY
+
+
+def _words(said: str, tools: Sequence[KnownTool]) -> list[float]:
+    """How much of what can be explained by any tool, each tool explains; rare words count for more."""
+    query = stems(said)
+    spread = Counter(each for tool in tools for each in query if each in tool.weights)
+    worth = {each: math.log(1 + len(tools) / count) for each, count in spread.items()}
+    total = sum(worth.values())
+    if not total:
+        return [0.0] * len(tools)
+    covered = min(1.0, 0.4 + len(spread) / max(1, len(query)))  # a word or two in passing prove little
+    return [
+        covered * sum(worth[each] * tool.weights.get(each, 0.0) for each in worth) / total for tool in tools
+    ]
+
+
+def names_tool(said: str, tool: KnownTool) -> bool:
+    """Whether a sentence uses the tool's own words."""
+    return bool({stem(word) for word in split_name(said)} & tool.name_stems)

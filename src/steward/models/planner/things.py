@@ -1,0 +1,166 @@
+"""Things that tools returned: records, and which of them a person means.
+
+Owns the rule that an identifier is taken from a result and never from anywhere else.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from steward.models.planner.dialogue import Step
+from steward.models.planner.parameters import Kind, Parameter
+from steward.models.planner.words import ordinal, split_name, stem, stems
+
+NEAR = 0.8  # how alike two texts must be for one to be a slip of the other
+_IDS = ("id", "uuid", "identifier", "key", "handle")
+_NAMES = ("title", "name", "label", "subject", "summary", "text", "description", "content", "message")
+_IT = re.compile(r"^\W*(?:it|that|this|them|that one|this one|the same|the same one)\W*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An object in a result: what it is called there, and under which name its list stood."""
+
+    fields: Mapping[str, Any]
+    tool: str
+    group: str = ""
+
+    @property
+    def title(self) -> str:
+        for name in _NAMES:
+            value = self.fields.get(name)
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        texts = [value for key, value in self.fields.items() if isinstance(value, str) and key not in _IDS]
+        return texts[0] if texts else ", ".join(f"{key} {value}" for key, value in self.fields.items())
+
+
+def things_in(step: Step) -> Iterator[Thing]:
+    if step.failure is None:
+        yield from _walk(step.data, step.tool, "")
+
+
+def _walk(data: Any, tool: str, group: str) -> Iterator[Thing]:
+    match data:
+        case Mapping():
+            given = cast("Mapping[str, Any]", data)
+            scalars = {
+                key: value for key, value in given.items() if isinstance(value, str | int | float | bool)
+            }
+            if scalars:
+                yield Thing(scalars, tool, group)
+            for key, value in given.items():
+                if isinstance(value, Mapping | list):
+                    yield from _walk(value, tool, key)
+        case list():
+            for item in cast("list[Any]", data):
+                yield from _walk(item, tool, group)
+        case _:
+            return
+
+
+def values_for(
+    parameter: Parameter, steps: Sequence[Step], *, tool_stems: frozenset[str]
+) -> list[tuple[Any, Thing]]:
+    """What results offer for this parameter, latest result first, each value once."""
+    found: dict[str, tuple[Any, Thing]] = {}
+    for step in reversed(steps):
+        for thing in things_in(step):
+            value = _field_for(parameter, thing, tool_stems)
+            if value is not None:
+                found.setdefault(str(value), (value, thing))
+    return list(found.values())
+
+
+def _field_for(parameter: Parameter, thing: Thing, tool_stems: frozenset[str]) -> Any:
+    wanted = split_name(parameter.name)
+    for key, value in thing.fields.items():
+        if split_name(key) == wanted:
+            return value
+    if parameter.kind is not Kind.IDENTIFIER:
+        return None
+    noun = set(parameter.noun) or set(tool_stems)
+    if not noun & (set(stems(thing.group)) | set(stems(thing.tool))):
+        return None
+    return next((thing.fields[key] for key in _IDS if key in thing.fields), None)
+
+
+def offers(parameter: Parameter, schema: Mapping[str, Any] | None) -> bool:
+    """Whether a tool's declared output has a field for this parameter."""
+    wanted = split_name(parameter.name)
+    return any(split_name(key) == wanted for key in _declared(schema, 0))
+
+
+def _declared(schema: Any, depth: int) -> Iterator[str]:
+    if not isinstance(schema, Mapping) or depth > 6:
+        return
+    given = cast("Mapping[str, Any]", schema)
+    properties = given.get("properties")
+    if isinstance(properties, Mapping):
+        for key, inner in cast("Mapping[str, Any]", properties).items():
+            yield key
+            yield from _declared(inner, depth + 1)
+    yield from _declared(given.get("items"), depth + 1)
+
+
+def is_it(mention: str) -> bool:
+    return _IT.match(mention) is not None
+
+
+def matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates a person means, by the strictest way of matching that finds any."""
+    said = mention.strip().lower()
+    by_id = [each for each in candidates if _word_in(str(each[0]).lower(), said)]
+    if by_id:
+        return by_id
+    ways = (_same, _inside, _all_words, _nearly)
+    for way in ways:
+        found = [each for each in candidates if way(said, each[1])]
+        if found:
+            return found
+    place = ordinal(mention)
+    if place is not None and candidates and -1 <= place <= len(candidates) and place != 0:
+        return [candidates[place - 1 if place > 0 else -1]]
+    return []
+
+
+def _word_in(value: str, said: str) -> bool:
+    return len(value) > 1 and re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said) is not None
+
+
+def _texts(thing: Thing) -> list[str]:
+    return [
+        value.lower() for key, value in thing.fields.items() if isinstance(value, str) and key not in _IDS
+    ]
+
+
+def _same(said: str, thing: Thing) -> bool:
+    return any(said == text.strip() for text in _texts(thing))
+
+
+def _inside(said: str, thing: Thing) -> bool:
+    return len(said) > 2 and any(_word_in(said, text) for text in _texts(thing))
+
+
+def _all_words(said: str, thing: Thing) -> bool:
+    wanted = set(stems(said))
+    had = {each for text in _texts(thing) for each in stems(text)}
+    return bool(wanted) and wanted <= had
+
+
+def _nearly(said: str, thing: Thing) -> bool:
+    return any(difflib.SequenceMatcher(None, said, text).ratio() >= NEAR for text in _texts(thing))
+
+
+def nearest(mention: str, candidates: Sequence[tuple[Any, Thing]], *, limit: int = 3) -> list[str]:
+    """Titles that come closest to what was said, for when nothing matches."""
+    titles = list(dict.fromkeys(thing.title for _, thing in candidates))
+    said = {stem(word) for word in split_name(mention)}
+
+    def likeness(title: str) -> float:
+        shared = len(said & set(stems(title)))
+        return shared + difflib.SequenceMatcher(None, mention.lower(), title.lower()).ratio()
+
+    return sorted(titles, key=lambda title: (-likeness(title), title))[:limit]

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from steward.contract.errors import InvalidSchemaError
+from steward.contract.schema import compile_schema
 from steward.models.planner.finding import (
     Filling,
     Said,
@@ -58,7 +60,19 @@ def fill(schema: Mapping[str, Any], said: Said, *, tool_words: frozenset[str]) -
     _lists(parameters, filling)
     _main_text(parameters, filling, introduced=introduced)
     _objects(parameters, said, filling, schema, tool_words)
+    for parameter in parameters:
+        if parameter.name in filling.values and not _accepts(
+            parameter, filling.values[parameter.name], schema
+        ):
+            del filling.values[parameter.name]  # better asked for than wrong
     return filling
+
+
+def _accepts(parameter: Parameter, value: Any, root: Mapping[str, Any]) -> bool:
+    try:
+        return compile_schema({**parameter.schema, "$defs": root.get("$defs", {})}).accepts(value)
+    except InvalidSchemaError:
+        return True  # the door will say what is wrong with it
 
 
 def read_value(parameter: Parameter, said: Said) -> Any:

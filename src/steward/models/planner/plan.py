@@ -257,7 +257,8 @@ class _Turn:
             if tool.name in called:
                 continue
             schema = tool.definition.parameters_json_schema
-            filling = fill(schema, self._said(text), tool_words=tool.name_stems)
+            # The words of the goal are no content for the call that helps it.
+            filling = fill(schema, self._said(text), tool_words=tool.name_stems | goal.tool.name_stems)
             needed = {each.name for each in tool.parameters if each.required}
             values = {name: value for name, value in filling.values.items() if name in needed}
             lacking: list[Parameter] = []

@@ -1,0 +1,439 @@
+"""What the planner does with tools it has never seen. Every run makes up new ones."""
+
+import socket
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from pydantic_ai import Agent, AgentStreamEvent, PartStartEvent, ToolDefinition
+from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models import ModelRequestParameters
+from tests.door import Door, tool
+from tests.invented_tools import STRING, Invented, made_up_words, text
+from tests.planner_talk import NOW, Talk
+
+from steward.agents.toolset import Offer
+from steward.contract.errors import ToolError
+from steward.contract.tool import RiskLevel
+from steward.models.planner.model import PlannerModel
+from steward.models.planner.readers import Reading
+from steward.models.runs import Answered, run_agent
+
+SEEDS = st.integers(0, 10**9)
+few = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@few
+@given(SEEDS)
+async def test_it_chooses_the_tool_that_is_meant_and_fills_it_from_what_was_said(seed: int) -> None:
+    world = Invented(seed)
+    talk = Talk(await world.door())
+    answer = await talk.say(f"Please create a {world.noun} to feed the cat")
+    assert world.calls == [(f"create_{world.noun}", {"title": "feed the cat"})]
+    assert "feed the cat" in answer
+    assert f"Source: `create_{world.noun}`" in answer
+
+
+@few
+@given(SEEDS)
+async def test_it_shows_what_came_back_and_nothing_else(seed: int) -> None:
+    world = Invented(seed)
+    things = [world.thing(title) for title in ("oat milk", "rye bread")]
+    answer = await Talk(await world.door()).say(f"show me all {world.noun}s")
+    lines = [f"{n}. {thing['title']} (id: {thing['id']})" for n, thing in enumerate(things, 1)]
+    assert answer == "\n".join([f"{world.noun.capitalize()}s:", *lines, "", f"Source: `list_{world.noun}s`"])
+
+
+@few
+@given(SEEDS)
+async def test_it_lists_before_it_touches_and_takes_the_id_from_the_list(seed: int) -> None:
+    world = Invented(seed)
+    milk, _ = world.thing("oat milk"), world.thing("rye bread")
+    await Talk(await world.door()).say(f"{world.verb} the oat milk {world.noun}")
+    assert world.calls == [
+        (f"list_{world.noun}s", {}),
+        (f"{world.verb}_{world.noun}", {f"{world.noun}_id": milk["id"]}),
+    ]
+
+
+@few
+@given(SEEDS)
+async def test_a_thing_and_its_new_text_are_told_apart(seed: int) -> None:
+    world = Invented(seed)
+    milk = world.thing("oat milk")
+    await Talk(await world.door()).say(f"rename the oat milk {world.noun} to soy milk")
+    assert world.calls[-1] == (
+        f"rename_{world.noun}",
+        {f"{world.noun}_id": milk["id"], "title": "soy milk"},
+    )
+
+
+@few
+@given(SEEDS)
+async def test_an_id_that_no_tool_returned_is_never_used(seed: int) -> None:
+    world = Invented(seed)
+    world.thing("oat milk")
+    answer = await Talk(await world.door()).say(f"{world.verb} {world.noun} 123456")
+    assert world.calls == [(f"list_{world.noun}s", {})]
+    assert "nothing that matches" in answer
+
+
+@few
+@given(SEEDS, st.sampled_from(["the second one", "2", "call dad", "number 2", "the last one"]))
+async def test_several_matches_are_asked_about_and_the_answer_picks_one(seed: int, answer: str) -> None:
+    world = Invented(seed)
+    _, dad = world.thing("call mum"), world.thing("call dad")
+    talk = Talk(await world.door())
+    question = await talk.say(f"delete the call {world.noun}")
+    assert question.endswith("1. call mum\n2. call dad")
+    await talk.say(answer)
+    assert world.calls[-1] == (f"delete_{world.noun}", {f"{world.noun}_id": dad["id"]})
+    assert [each["title"] for each in world.things] == ["call mum"]
+
+
+@few
+@given(SEEDS)
+async def test_nothing_found_is_said_with_what_comes_near(seed: int) -> None:
+    world = Invented(seed)
+    world.thing("oat milk")
+    answer = await Talk(await world.door()).say(f"delete the oat bran {world.noun}")
+    assert (world.calls, "oat milk" in answer) == ([(f"list_{world.noun}s", {})], True)
+
+
+@few
+@given(SEEDS)
+async def test_an_empty_list_is_not_something_to_touch(seed: int) -> None:
+    world = Invented(seed)
+    answer = await Talk(await world.door()).say(f"delete the oat {world.noun}")
+    assert (world.calls, "found nothing" in answer) == ([(f"list_{world.noun}s", {})], True)
+
+
+@few
+@given(SEEDS)
+async def test_it_means_what_the_latest_result_was_about(seed: int) -> None:
+    world = Invented(seed)
+    talk = Talk(await world.door())
+    world.thing("first")
+    await talk.say(f"create a {world.noun} called second")
+    await talk.say(f"{world.verb} it")
+    assert world.calls[-1] == (f"{world.verb}_{world.noun}", {f"{world.noun}_id": world.things[1]["id"]})
+
+
+@few
+@given(SEEDS)
+async def test_a_missing_argument_is_asked_for_and_the_answer_completes_the_call(seed: int) -> None:
+    world = Invented(seed)
+    talk = Talk(await world.door())
+    question = await talk.say(f"create a {world.noun}")
+    assert (world.calls, question) == ([], f"Which title should I use for `create_{world.noun}`?")
+    await talk.say("water the plants")
+    assert world.calls == [(f"create_{world.noun}", {"title": "water the plants"})]
+
+
+@few
+@given(SEEDS, st.sampled_from(["never mind", "cancel", "no, forget it."]))
+async def test_a_question_can_be_declined(seed: int, words: str) -> None:
+    world = Invented(seed)
+    talk = Talk(await world.door())
+    await talk.say(f"create a {world.noun}")
+    assert (await talk.say(words), world.calls) == ("All right, I did nothing.", [])
+
+
+@few
+@given(SEEDS)
+async def test_instead_of_an_answer_a_new_command_may_come(seed: int) -> None:
+    world = Invented(seed)
+    world.thing("call mum")
+    world.thing("call dad")
+    talk = Talk(await world.door())
+    await talk.say(f"delete the call {world.noun}")
+    await talk.say("hm, purple")
+    await talk.say(f"list the {world.noun}s")
+    assert [name for name, _ in world.calls] == [f"list_{world.noun}s"] * 2
+    assert len(world.things) == 2
+
+
+@few
+@given(SEEDS)
+async def test_two_close_readings_are_asked_about(seed: int) -> None:
+    world = Invented(seed)
+    one, two = made_up_words(world.luck, 2)
+    door = await Door().with_tools(
+        *(
+            world.recorded(
+                f"send_{word}",
+                lambda body: "sent",
+                description="Send it somewhere.",
+                input_schema=text(body=STRING),
+            )
+            for word in (one, two)
+        )
+    )
+    talk = Talk(door)
+    question = await talk.say("send 'hello'")
+    assert (world.calls, all(f"`send_{word}`" in question for word in (one, two))) == ([], True)
+    await talk.say(f"the {two} one")
+    assert world.calls == [(f"send_{two}", {"body": "hello"})]
+
+
+@few
+@given(SEEDS)
+async def test_several_commands_run_in_their_order(seed: int) -> None:
+    world = Invented(seed)
+    talk = Talk(await world.door())
+    await talk.say(f"create a {world.noun} called 'a; b and then c', and then list the {world.noun}s")
+    assert world.calls == [
+        (f"create_{world.noun}", {"title": "a; b and then c"}),
+        (f"list_{world.noun}s", {}),
+    ]
+
+
+@few
+@given(SEEDS)
+async def test_one_result_feeds_the_next_call(seed: int) -> None:
+    world = Invented(seed)
+    area, reading = made_up_words(world.luck, 2)
+    door = await Door().with_tools(
+        world.recorded(
+            f"find_{area}_code",
+            lambda place: {f"{area}_code": f"{place}-7"},
+            reads=True,
+            description=f"Find the {area} code of a place.",
+            input_schema=text(place=STRING),
+            output_schema={"type": "object", "properties": {f"{area}_code": STRING}},
+        ),
+        world.recorded(
+            f"measure_{reading}",
+            lambda **given: {reading: 42},
+            reads=True,
+            description=f"Measure the {reading} by {area} code.",
+            input_schema=text(**{f"{area}_code": {**STRING, "pattern": "-7$"}}),
+        ),
+    )
+    answer = await Talk(door).say(f"measure the {reading} in Oslo")
+    assert [name for name, _ in world.calls][-1] == f"measure_{reading}"
+    assert world.calls[-1][1] == {f"{area}_code": "Oslo-7"}
+    assert "42" in answer
+
+
+@few
+@given(SEEDS)
+async def test_a_failure_is_told_as_it_is_and_not_tried_again(seed: int) -> None:
+    world = Invented(seed)
+
+    def fail() -> None:
+        raise ToolError("The cellar is flooded.", code="FLOOD")
+
+    door = await Door().with_tools(
+        world.recorded(f"{world.verb}_{world.noun}", fail, description=f"{world.verb} the {world.noun}.")
+    )
+    answer = await Talk(door).say(f"{world.verb} the {world.noun}")
+    assert (len(world.calls), "failed: The cellar is flooded." in answer) == (1, True)
+
+
+@few
+@given(SEEDS)
+async def test_what_no_tool_can_do_is_said_plainly(seed: int) -> None:
+    world = Invented(seed)
+    answer = await Talk(await world.door()).say("What is the capital of France?")
+    assert (world.calls, "I have no tool for that" in answer, "not a language model" in answer) == (
+        [],
+        True,
+        True,
+    )
+
+
+async def test_without_tools_it_says_so() -> None:
+    talk = Talk(await Door().with_tools())
+    assert "I have no tool for that" in await talk.say("do something")
+    assert "I have no tools here" in await talk.say("what can you do?")
+
+
+async def test_it_says_what_it_can_do_by_the_tools_it_has() -> None:
+    world = Invented(1)
+    assert f"- `delete_{world.noun}`: Delete a {world.noun} for good." in await Talk(await world.door()).say(
+        "help"
+    )
+
+
+async def test_words_that_the_schema_forbids_are_not_sent_but_asked_for_again() -> None:
+    world = Invented(3)
+    door = await Door().with_tools(
+        world.recorded(
+            f"{world.verb}_{world.noun}",
+            lambda **given: given,
+            description=f"{world.verb} a {world.noun} by its label.",
+            input_schema=text(label={**STRING, "pattern": "^[0-9]+$"}),
+        )
+    )
+    answer = await Talk(door).say(f"{world.verb} the {world.noun} called abc")
+    assert (world.calls, answer.startswith("Which label should I use")) == ([], True)
+
+
+async def test_a_call_that_needs_a_person_ends_the_turn_with_a_request() -> None:
+    world = Invented(4)
+    door = await Door().with_tools(
+        tool(lambda: "gone", name=f"purge_{world.noun}", risk=RiskLevel.IRREVERSIBLE)
+    )
+    requests = await Talk(door).say(f"purge the {world.noun}")
+    assert [call.tool_name for call in requests.approvals] == [f"purge_{world.noun}"]
+
+
+async def test_sources_are_cited() -> None:
+    world = Invented(5)
+    found = [{"title": "A", "url": "https://a.example"}, {"title": "B", "url": "https://b.example"}]
+    door = await Door().with_tools(
+        world.recorded(
+            f"search_{world.noun}s",
+            lambda query: {"results": found},
+            reads=True,
+            description=f"Search {world.noun}s.",
+            input_schema=text(query=STRING),
+        )
+    )
+    answer = await Talk(door).say(f"search the {world.noun}s for old maps")
+    assert world.calls == [(f"search_{world.noun}s", {"query": "old maps"})]
+    assert answer.endswith("[1] A, https://a.example\n[2] B, https://b.example")
+
+
+class Shape(BaseModel):
+    answer: str
+    reasoning: str
+    tool_calls: list[dict[str, Any]]
+    confidence: float
+
+
+@pytest.mark.req("RES-FR-003")
+async def test_a_structured_answer_carries_answer_reasoning_calls_and_confidence() -> None:
+    world = Invented(6)
+    world.thing("oat milk")
+    talk = Talk(await world.door(), output_type=Shape)
+    shape = await talk.say(f"list the {world.noun}s")
+    assert isinstance(shape, Shape)
+    assert ("oat milk" in shape.answer, shape.reasoning, shape.tool_calls, 0.5 < shape.confidence <= 1) == (
+        True,
+        f"Called list_{world.noun}s: worked.",
+        [{"tool": f"list_{world.noun}s", "arguments": {}}],
+        True,
+    )
+
+
+class Odd(BaseModel):
+    flag: bool
+    kind: str
+    count: int
+
+
+async def test_any_output_shape_gets_the_answer_somewhere() -> None:
+    talk = Talk(await Door().with_tools(), output_type=Odd)
+    assert (await talk.say("what can you do?")).kind.startswith("I have no tools")
+
+
+async def test_the_same_conversation_gives_the_same_steps() -> None:
+    async def transcript() -> list[Any]:
+        world = Invented(8)
+        world.thing("call mum")
+        world.thing("call dad")
+        talk = Talk(await world.door())
+        said = [
+            await talk.say(words)
+            for words in (f"delete the call {world.noun}", "the first", f"list {world.noun}s")
+        ]
+        return [said, world.calls]
+
+    assert await transcript() == await transcript()
+
+
+@pytest.mark.req("ORC-FR-012")
+async def test_it_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("the planner opened a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    world = Invented(9)
+    assert "oat" in await Talk(await world.door()).say(f"create a {world.noun} called oat")
+
+
+async def test_it_streams() -> None:
+    events: list[AgentStreamEvent] = []
+
+    async def listen(event: AgentStreamEvent) -> None:
+        events.append(event)
+
+    outcome = await run_agent(
+        Agent(output_type=str), "help", deps=None, model=PlannerModel(), on_event=listen
+    )
+    assert isinstance(outcome, Answered)
+    assert [event.part.content for event in events if isinstance(event, PartStartEvent)] == [outcome.output]
+    assert outcome.cost.cost_usd == 0
+
+
+async def test_it_goes_on_where_another_model_stopped() -> None:
+    """In a chain the planner may take over in the middle of a turn that a language model began."""
+    world = Invented(10)
+    tools = [
+        ToolDefinition(name=f"list_{world.noun}s", description=f"List {world.noun}s."),
+    ]
+    history = [
+        ModelRequest(parts=[UserPromptPart(f"list the {world.noun}s")]),
+        ModelResponse(parts=[ToolCallPart(f"list_{world.noun}s", {}, tool_call_id="x1")]),
+        ModelRequest(parts=[ToolReturnPart(f"list_{world.noun}s", ["oat milk"], tool_call_id="x1")]),
+    ]
+    response = await PlannerModel().request(history, None, ModelRequestParameters(function_tools=tools))
+    assert response.text == f"1. oat milk\n\nSource: `list_{world.noun}s`"
+
+
+# --- the hook for a domain's own language ---
+
+
+class PigLatin:
+    """A reader of a language that nobody else reads."""
+
+    def __init__(self, certainty: float = 1.0, question: str | None = None) -> None:
+        self.certainty = certainty
+        self.question = question
+
+    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Reading | None:
+        if "ay" not in utterance:
+            return None
+        remove = next(each.name for each in tools if each.name.startswith("delete"))
+        key = f"{remove.removeprefix('delete_')}_id"
+        mentions = {key: utterance.rsplit(maxsplit=1)[-1].removesuffix("ay")}
+        return Reading(tool=remove, mentions=mentions, certainty=self.certainty, question=self.question)
+
+
+def with_reader(world: Invented, door: Door, reader: PigLatin) -> Talk:
+    model = PlannerModel(now=lambda: NOW, readers={"pig": reader})
+    return Talk(
+        door, model=model, offer=Offer(reader_of=lambda spec: "pig" if world.noun in spec.name else None)
+    )
+
+
+async def test_a_reader_that_tools_bring_along_is_heard_first() -> None:
+    world = Invented(11)
+    world.thing("bread")
+    milk = world.thing("milk")
+    talk = with_reader(world, await world.door(), PigLatin())
+    await talk.say("eleteday milkay")
+    assert world.calls == [
+        (f"list_{world.noun}s", {}),
+        (f"delete_{world.noun}", {f"{world.noun}_id": milk["id"]}),
+    ]
+
+
+async def test_a_reader_may_ask() -> None:
+    world = Invented(12)
+    talk = with_reader(world, await world.door(), PigLatin(question="Atwhay?"))
+    assert (await talk.say("eleteday milkay"), world.calls) == ("Atwhay?", [])
+
+
+async def test_a_reader_that_is_unsure_or_does_not_understand_is_passed_over() -> None:
+    world = Invented(13)
+    talk = with_reader(world, await world.door(), PigLatin(certainty=0.01))
+    await talk.say(f"create a {world.noun} called holiday")
+    await talk.say(f"list the {world.noun}s")
+    assert [name for name, _ in world.calls] == [f"create_{world.noun}", f"list_{world.noun}s"]

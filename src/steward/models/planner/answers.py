@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from steward.models.planner.dialogue import Step
-from steward.models.planner.ranking import KnownTool, Scored
+from steward.models.planner.ranking import KnownTool, Scored, can_look_up
 from steward.models.planner.things import Thing
 
 MAX_ITEMS = 20
@@ -122,11 +122,14 @@ def _label(key: str) -> str:
     return key.replace("_", " ")
 
 
-def cannot(closest: Sequence[Scored]) -> str:
-    """Plainly: not with these tools, and what comes nearest."""
+def cannot(ranked: Sequence[Scored]) -> str:
+    """Plainly: not with these tools, and what comes nearest; a search, where there is one."""
     said = f"I have no tool for that. {WHAT_I_AM}"
-    near = [each.tool for each in closest[:3] if each.score > 0]
-    return f"{said} The nearest I have:\n{offered(near)}" if near else said
+    near = [each.tool for each in ranked[:3] if each.score > 0]
+    if near:
+        return f"{said} The nearest I have:\n{offered(near)}"
+    searching = [each.tool for each in ranked if can_look_up(each.tool)][:3]
+    return f"{said} I can search for it, if you ask me to:\n{offered(searching)}" if searching else said
 
 
 def abilities(tools: Sequence[KnownTool]) -> str:

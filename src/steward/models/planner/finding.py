@@ -257,6 +257,16 @@ def _labels(parameter: Parameter, before: str) -> bool:
     return any(stem(word) in last for word in parameter.words)
 
 
+def without_values(text: str) -> tuple[str, frozenset[str]]:
+    """The sentence without what is plainly a value in it, and which shapes of values it held."""
+    shapes: set[str] = set()
+    for shape, pattern in _SHAPES.items():
+        text, found = pattern.subn(" ", text)
+        if found:
+            shapes.add(shape)
+    return _QUOTED.sub(" ", text), frozenset(shapes)
+
+
 def list_value(parameter: Parameter, text: str) -> list[Any] | None:
     items = parameter.schema.get("items")
     inner = resolve(cast("Any", items) if isinstance(items, Mapping) else {}, {})

@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from pydantic_ai import ToolDefinition
 
 from steward.contract.ports import Embedder
-from steward.models.planner.parameters import Parameter, parameters_of
+from steward.models.planner.finding import shape_of, without_values
+from steward.models.planner.parameters import Kind, Parameter, parameters_of
 from steward.models.planner.words import bare, intention, split_name, stem, stems
 
 THRESHOLD = 0.35  # below this nothing fits
 CLOSE = 0.06  # two scores nearer than this are two readings
 NAME_WEIGHT, EXAMPLE_WEIGHT, TEXT_WEIGHT, PARAMETER_WEIGHT = 1.0, 0.7, 0.5, 0.35
+SHAPE_WEIGHT, INTENTION_WEIGHT = 0.8, 0.6
+WORDS_ALONE = 0.8  # what the words are worth where the meaning does not speak for a tool
+LOOK_UP = "@find"
 INTENTION_BONUS, INTENTION_PENALTY = 0.15, 0.6
 MEANING_SHARE = 0.55
 COSINE_FLOOR, COSINE_RANGE = 0.1, 0.5  # of the embedder: unrelated texts, and how far related ones rise
@@ -70,6 +74,10 @@ class KnownTool:
             (EXAMPLE_WEIGHT, " ".join(self.examples)),
         )
         weights = {each: weight for weight, text in fields for each in stems(text)}
+        weights |= {f"#{shape}": SHAPE_WEIGHT for each in self.parameters if (shape := shape_of(each))}
+        if can_look_up(self):
+            # Whatever it is can be looked for: here the verb alone chooses. Elsewhere the thing is named.
+            weights[LOOK_UP] = INTENTION_WEIGHT
         return weights | dict.fromkeys(self.name_stems, NAME_WEIGHT)
 
     @cached_property
@@ -110,11 +118,7 @@ class Ranking:
         wanted = wanted_intention(said)
         scored: list[Scored] = []
         for tool, by_words, by_meaning in zip(tools, words, meaning or [None] * len(tools), strict=True):
-            score = (
-                by_words
-                if by_meaning is None
-                else (1 - MEANING_SHARE) * by_words + MEANING_SHARE * by_meaning
-            )
+            score = _mixed(by_words, by_meaning)
             scored.append(Scored(tool, round(_with_intention(score, wanted, tool.intention), 4)))
         return sorted(scored, key=lambda each: (-each.score, each.tool.name))
 
@@ -143,6 +147,12 @@ class Ranking:
             self._vectors.popitem(last=False)
 
 
+def _mixed(by_words: float, by_meaning: float | None) -> float:
+    if by_meaning is None:
+        return by_words
+    return max((1 - MEANING_SHARE) * by_words + MEANING_SHARE * by_meaning, WORDS_ALONE * by_words)
+
+
 def wanted_intention(said: str) -> str | None:
     """What the sentence asks for, by its first verb."""
     for word in split_name(said)[:4]:
@@ -163,7 +173,13 @@ def _with_intention(score: float, wanted: str | None, offered: str | None) -> fl
 
 def _words(said: str, tools: Sequence[KnownTool]) -> list[float]:
     """How much of what can be explained by any tool, each tool explains; rare words count for more."""
-    query = stems(said)
+    plain, shapes = without_values(said)
+    wanted = wanted_intention(plain)
+    query = (
+        *stems(plain),
+        *(f"#{shape}" for shape in sorted(shapes)),
+        *([LOOK_UP] if wanted == "find" else ()),
+    )
     spread = Counter(each for tool in tools for each in query if each in tool.weights)
     worth = {each: math.log(1 + len(tools) / count) for each, count in spread.items()}
     total = sum(worth.values())
@@ -173,6 +189,11 @@ def _words(said: str, tools: Sequence[KnownTool]) -> list[float]:
     return [
         covered * sum(worth[each] * tool.weights.get(each, 0.0) for each in worth) / total for tool in tools
     ]
+
+
+def can_look_up(tool: KnownTool) -> bool:
+    """Whether it searches for whatever it is asked."""
+    return tool.reads and tool.intention == "find" and any(each.kind is Kind.TEXT for each in tool.parameters)
 
 
 def names_tool(said: str, tool: KnownTool) -> bool:

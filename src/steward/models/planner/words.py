@@ -34,14 +34,14 @@ STOP = word_set(
 
 # Everyday verbs that mean the same. Each group is one intention; the first word is its name.
 _VERBS = (
-    "create add make new insert register open start schedule plan put write jot note record append",
-    "remove delete erase drop discard destroy cancel forget clear purge eliminate",
+    "create add make new insert register start schedule plan put write jot note record append",
+    "remove delete rid erase drop discard destroy cancel forget clear purge eliminate",
     "list show display enumerate view see browse",
     "find search lookup look query locate discover seek",
     "change update edit modify rename alter adjust set move amend revise reschedule postpone",
     "finish complete done close resolve accomplish check tick mark",
     "send mail email post message notify deliver forward share",
-    "read fetch retrieve load download obtain tell give",
+    "read open fetch retrieve load download obtain tell give",
     "compute calculate count sum convert translate measure evaluate",
     "store save remember keep archive persist memorize",
     "run execute launch trigger invoke perform",

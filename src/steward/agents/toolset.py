@@ -29,7 +29,6 @@ from steward.orchestrator.registry import RegisteredTool
 
 logger = logging.getLogger(__name__)
 
-USER_ID = "user_id"
 _ANY_ARGUMENTS = SchemaValidator(core_schema.any_schema())  # the door validates, once, for everybody
 _READ_RESULT = ToolDefinition(
     name=READ_RESULT,
@@ -105,10 +104,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         registered = self._orchestrator.registry.find(name)
         if registered is None:
             return failure(ErrorCode.TOOL_NOT_FOUND, f"There is no tool named '{name}' any more.")
-        arguments = for_user(registered.spec, tool_args, ctx.deps.user)
-        if arguments is None:
-            return failure(ErrorCode.FORBIDDEN, f"'{USER_ID}' is the session's; leave it out.")
-        result = await self._orchestrator.execute(await self._call(registered.spec, arguments, ctx))
+        result = await self._orchestrator.execute(await self._call(registered.spec, tool_args, ctx))
         if isinstance(result, PendingApproval):
             raise ApprovalRequired(
                 metadata={
@@ -195,14 +191,14 @@ def define(spec: ToolSpec, *, reader: str | None = None) -> ToolDefinition:
     return ToolDefinition(
         name=spec.name,
         description=spec.description,
-        parameters_json_schema=without_user(spec.input_schema),
-        return_schema=None if spec.output_schema is None else dict(spec.output_schema),
+        parameters_json_schema=without_user(spec),
         sequential=not spec.parallel,
         metadata={
             "read_only": reads_only(spec),
             "examples": list(spec.examples),
             "category": spec.category,
             "title": spec.title,
+            "returns": spec.output_schema,
             "reader": reader,
         },
     )
@@ -214,22 +210,18 @@ def reads_only(spec: ToolSpec) -> bool | None:
     return spec.hints.read_only
 
 
-def without_user(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema without the user: who that is, the session knows."""
+def without_user(spec: ToolSpec) -> dict[str, Any]:
+    """The schema without the argument that says for whom: the session knows, and the door fills it in."""
+    schema = dict(spec.input_schema)
     properties = schema.get("properties")
-    if not isinstance(properties, Mapping) or USER_ID not in properties:
-        return dict(schema)
-    shown = {name: inner for name, inner in cast("Mapping[str, Any]", properties).items() if name != USER_ID}
-    required = [name for name in cast("Sequence[str]", schema.get("required", ())) if name != USER_ID]
+    if spec.user_argument is None or not isinstance(properties, Mapping):
+        return schema
+    shown = dict(cast("Mapping[str, Any]", properties))
+    shown.pop(spec.user_argument, None)
+    required = [
+        name for name in cast("Sequence[str]", schema.get("required", ())) if name != spec.user_argument
+    ]
     return {**schema, "properties": shown, "required": required}
-
-
-def for_user(spec: ToolSpec, arguments: Mapping[str, Any], user: str | None) -> Mapping[str, Any] | None:
-    """The arguments with the session's user filled in; None when they name another one."""
-    takes_user = USER_ID in cast("Mapping[str, Any]", spec.input_schema.get("properties") or {})
-    if USER_ID in arguments and arguments[USER_ID] != user:
-        return None
-    return {**arguments, USER_ID: user} if takes_user and user is not None else arguments
 
 
 def called_tools(messages: Sequence[ModelMessage]) -> set[str]:

@@ -10,8 +10,7 @@ from steward.models.catalog import Catalog, ModelConfig
 from steward.settings import Settings
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
+    from steward.models.planner.model import PlannerModel
     from steward.models.planner.readers import DateReader, UtteranceReader
     from steward.models.runs import RunLimits
 
@@ -25,11 +24,14 @@ def catalog(
 ) -> Catalog:
     """The configured models; the planner gets its helpers when it is first needed."""
 
-    def planner() -> "Model":
+    def planner() -> "PlannerModel":
         # Imported here: Pydantic AI takes seconds to load.
+        from steward.models.planner.dates import spoken_dates  # noqa: PLC0415
         from steward.models.planner.model import PlannerModel  # noqa: PLC0415
 
-        return PlannerModel(embedder=embedder() if embedder else None, dates=dates, readers=readers)
+        return PlannerModel(
+            embedder=embedder() if embedder else None, dates=dates or spoken_dates, readers=readers
+        )
 
     return Catalog(model_config(settings), planner=planner)
 

@@ -142,12 +142,10 @@ async def run_agent(
                 event_stream_handler=_handler(on_event),
             )
         except (theirs.AgentRunError, theirs.FallbackExceptionGroup, StewardError) as error:
-            done = error.all_messages() if isinstance(error, theirs.RunCancelled) else list(seen)
-            return Broken(
-                error=explain(error, model=model.model_name),
-                messages=tuple(done or history or ()),
-                cost=RunCost.of(usage),
-            )
+            done = error.all_messages() if isinstance(error, theirs.RunCancelled) else seen
+            messages = tuple(done or history or ())
+            explained = explain(error, model=model.model_name)
+            return Broken(error=explained, messages=messages, cost=RunCost.of(usage))
     return Answered(
         output=result.output,
         messages=tuple(result.all_messages()),

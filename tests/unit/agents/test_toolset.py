@@ -224,7 +224,7 @@ USER_SCHEMA = {
             {
                 "status": "failed",
                 "code": "FORBIDDEN",
-                "error": "'user_id' is the session's; leave it out.",
+                "error": "Nothing was run: this session belongs to 'ana' and may not act for somebody else.",
                 "retryable": False,
             },
         ),
@@ -233,7 +233,9 @@ USER_SCHEMA = {
 async def test_the_user_comes_from_the_session(
     server: ScriptedModel, arguments: dict[str, str], shown: dict[str, Any]
 ) -> None:
-    door = await Door().with_tools(tool(lambda user_id, text: user_id, name="mine", input_schema=USER_SCHEMA))
+    door = await Door().with_tools(
+        tool(lambda user_id, text: user_id, name="mine", input_schema=USER_SCHEMA, user_argument="user_id")
+    )
     await talk(server, door, CallTools(("mine", arguments)), Say("ok"))
     parameters = server.requests[0]["tools"][0]["function"]["parameters"]
     assert (list(parameters["properties"]), parameters["required"], seen(server)) == (

@@ -62,6 +62,9 @@ class _Turn:
             return goals
         for number, goal in enumerate(goals):
             decision = self._pursue(number, goal)
+            if isinstance(decision, Ask):  # what was asked for after this goal waits for the answer
+                rest = [each.clause for each in goals[number + 1 :]]
+                return Ask(question=decision.question, state={"rest": rest, **decision.state})
             if decision is not None:
                 return decision
         return Tell(text=answers.answer(self._dialogue.steps), confidence=self._confidence(goals))
@@ -285,7 +288,7 @@ class _Turn:
         wanted = set(stems(parameter.label))
 
         def declares(tool: KnownTool) -> bool:
-            return offers(parameter, tool.definition.return_schema)
+            return offers(parameter, tool.returns)
 
         found = [
             tool

@@ -63,6 +63,12 @@ class KnownTool:
         return f"{name}: {self.definition.description or ''}".strip()
 
     @cached_property
+    def returns(self) -> Mapping[str, Any] | None:
+        """What it declares to return. Pydantic AI takes that out of definitions, so metadata may carry it."""
+        declared = self.definition.return_schema or self.metadata.get("returns")
+        return cast("Mapping[str, Any]", declared) if isinstance(declared, Mapping) else None
+
+    @cached_property
     def weights(self) -> Mapping[str, float]:
         """How much a stem says for this tool."""
         fields = (

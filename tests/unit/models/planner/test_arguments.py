@@ -9,6 +9,7 @@ from tests.planner_talk import NOW
 
 from steward.contract.schema import compile_schema
 from steward.models.planner.arguments import fill, read_value
+from steward.models.planner.dates import spoken_dates
 from steward.models.planner.finding import Said
 from steward.models.planner.parameters import Kind, parameters_of
 from steward.models.planner.readers import plain_dates
@@ -184,6 +185,20 @@ def test_an_answer_to_a_question_is_read_by_the_parameter_it_was_asked_for(
 
 def test_a_date_that_never_was_is_no_date() -> None:
     assert plain_dates("on 2026-02-31", NOW) == []
+
+
+def test_dates_are_read_as_people_say_them() -> None:
+    words = "book the hall next friday at 5pm for the choir"
+    schema = {
+        "type": "object",
+        "properties": {"purpose": TEXT, "starts_at": {"type": "string", "format": "date-time"}},
+        "required": ["purpose", "starts_at"],
+    }
+    read = Said(words, tuple(spoken_dates(words, NOW)))
+    assert fill(schema, read, tool_words=frozenset(stems("book hall"))).values == {
+        "purpose": "the choir",
+        "starts_at": "2026-11-20T17:00:00+00:00",
+    }
 
 
 SCHEMAS = st.fixed_dictionaries(

@@ -16,6 +16,7 @@ from tests.door import Door, tool
 from tests.invented_tools import STRING, Invented, made_up_words, text
 from tests.planner_talk import NOW, Talk
 
+from steward.agents.results import ResultBounds
 from steward.agents.toolset import Offer
 from steward.contract.errors import ToolError
 from steward.contract.tool import RiskLevel
@@ -222,6 +223,42 @@ async def test_one_result_feeds_the_next_call(seed: int) -> None:
 
 @few
 @given(SEEDS)
+async def test_what_a_call_needs_is_fetched_first_however_deep(seed: int) -> None:
+    world = Invented(seed)
+    one, two, three, goal = made_up_words(world.luck, 4)
+
+    def link(name: str, needs: str, gives: str) -> Any:
+        return world.recorded(
+            name,
+            lambda **given: {gives: f"{gives} of {given[needs]}"},
+            reads=True,
+            description="Looks one thing up by another.",
+            input_schema=text(**{needs: {**STRING, "pattern": f"^{needs}"} if needs != "place" else STRING}),
+            output_schema={"type": "object", "properties": {"found": {"type": "array"}, gives: STRING}},
+        )
+
+    door = await Door().with_tools(
+        link(f"{three}_c", two, goal),
+        link(f"{three}_b", one, two),
+        link(f"{three}_a", "place", one),
+        world.recorded(
+            f"{world.verb}_{world.noun}",
+            lambda **given: given,
+            description=f"{world.verb} a {world.noun}.",
+            input_schema=text(**{goal: {**STRING, "pattern": f"^{goal}"}}),
+        ),
+    )
+    await Talk(door).say(f"{world.verb} the {world.noun} in Oslo")
+    assert world.calls == [
+        (f"{three}_a", {"place": "Oslo"}),
+        (f"{three}_b", {one: f"{one} of Oslo"}),
+        (f"{three}_c", {two: f"{two} of {one} of Oslo"}),
+        (f"{world.verb}_{world.noun}", {goal: f"{goal} of {two} of {one} of Oslo"}),
+    ]
+
+
+@few
+@given(SEEDS)
 async def test_a_failure_is_told_as_it_is_and_not_tried_again(seed: int) -> None:
     world = Invented(seed)
 
@@ -281,6 +318,71 @@ async def test_a_call_that_needs_a_person_ends_the_turn_with_a_request() -> None
     )
     requests = await Talk(door).say(f"purge the {world.noun}")
     assert [call.tool_name for call in requests.approvals] == [f"purge_{world.noun}"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "Done."),
+        ("plain words", "plain words"),
+        ("x" * 3000, "x" * 2000 + " …"),
+        (42, "42"),
+        ([], "Nothing found."),
+        (list(range(25)), "\n".join(f"{n}. {n - 1}" for n in range(1, 21)) + "\n… and 5 more."),
+        ({"answer": "Yes.", "of": {"name": "Bo", "age": 7}, "empty": None}, "Yes.\nof: Bo (age: 7)"),
+        ([{"n": 1}, {}], "1. n 1 (n: 1)\n2. {}"),
+    ],
+)
+async def test_any_kind_of_result_is_shown_as_it_is(data: Any, said: str) -> None:
+    world = Invented(14)
+    door = await Door().with_tools(tool(lambda: data, name=f"{world.verb}_{world.noun}"))
+    answer = await Talk(door).say(f"{world.verb} {world.noun}")
+    assert answer == f"{said}\n\nSource: `{world.verb}_{world.noun}`"
+
+
+async def test_a_result_that_was_trimmed_is_said_to_be_only_the_beginning() -> None:
+    world = Invented(15)
+    door = await Door().with_tools(tool(lambda: ["y" * 50] * 50, name=f"{world.verb}_{world.noun}"))
+    talk = Talk(door, offer=Offer(bounds=ResultBounds(shown=500)))
+    assert "only the beginning" in await talk.say(f"{world.verb} {world.noun}")
+
+
+async def test_a_choice_that_is_missing_is_offered_and_picked() -> None:
+    world = Invented(16)
+    door = await Door().with_tools(
+        world.recorded(
+            f"{world.verb}_{world.noun}",
+            lambda size: size,
+            description=f"{world.verb} a {world.noun}.",
+            input_schema=text(size={"enum": ["small", "large"], "description": "How big it gets."}),
+        )
+    )
+    talk = Talk(door)
+    question = await talk.say(f"{world.verb} a {world.noun}")
+    assert question == (
+        f"Which size should I use for `{world.verb}_{world.noun}` (How big it gets)?\n1. small\n2. large"
+    )
+    assert (await talk.say("purple"), await talk.say("large please")) == (
+        question,
+        f"large\n\nSource: `{world.verb}_{world.noun}`",
+    )
+
+
+async def test_a_question_whose_tool_is_gone_is_forgotten() -> None:
+    world = Invented(17)
+    talk = Talk(await world.door())
+    await talk.say(f"create a {world.noun}")
+    talk.offer = Offer(includes=lambda each: each.spec.name.startswith("list"))
+    await talk.say(f"list the {world.noun}s")
+    assert world.calls == [(f"list_{world.noun}s", {})]
+
+
+async def test_commands_after_a_question_are_not_lost() -> None:
+    world = Invented(18)
+    talk = Talk(await world.door())
+    await talk.say(f"create a {world.noun}, then list the {world.noun}s")
+    await talk.say("tea")
+    assert [name for name, _ in world.calls] == [f"create_{world.noun}", f"list_{world.noun}s"]
 
 
 async def test_sources_are_cited() -> None:

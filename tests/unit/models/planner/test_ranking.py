@@ -89,7 +89,7 @@ def test_a_sentence_names_a_tool_by_its_own_words() -> None:
 # DESIGN's names of what is built in; the planner may know none of them.
 BUILT_IN = """
     web_search search_web read_file get_current_time search_memory memory_search store_memory save_fact
-    log_to_obsidian add_task list_tasks complete_task delete_task update_task query_knowledge_base
+    log_to_obsidian add_task list_tasks complete_task delete_task update_task undo_task query_knowledge_base
     code_execution request_human_input
 """
 

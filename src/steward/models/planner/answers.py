@@ -16,6 +16,7 @@ MAX_TEXT = 2_000
 MAX_DEPTH = 4
 _SPOKEN = ("answer", "message", "summary", "text", "content")
 _SOURCES = ("url", "uri", "source", "link", "citation", "path")
+_BOOKKEEPING = frozenset({"success", "ok", "timestamp"})  # of an envelope: nothing anybody asked for
 WHAT_I_AM = "I am Steward's offline planner, not a language model: I choose tools and show what they return."
 
 
@@ -107,7 +108,7 @@ def _object(data: Mapping[str, Any]) -> Iterator[str]:
     if spoken:
         yield _cut(str(data[spoken]))
     for key, value in data.items():
-        if key == spoken or value in (None, "", {}):
+        if key == spoken or key in _BOOKKEEPING or value in (None, "", {}):
             continue
         if isinstance(value, list):
             yield f"{_label(key).capitalize()}:"

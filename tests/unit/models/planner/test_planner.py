@@ -329,7 +329,16 @@ async def test_a_call_that_needs_a_person_ends_the_turn_with_a_request() -> None
         (42, "42"),
         ([], "Nothing found."),
         (list(range(25)), "\n".join(f"{n}. {n - 1}" for n in range(1, 21)) + "\n… and 5 more."),
-        ({"answer": "Yes.", "of": {"name": "Bo", "age": 7}, "empty": None}, "Yes.\nof: Bo (age: 7)"),
+        (
+            {
+                "answer": "Yes.",
+                "of": {"name": "Bo", "age": 7},
+                "empty": None,
+                "success": True,
+                "timestamp": "now",
+            },
+            "Yes.\nof: Bo (age: 7)",
+        ),
         ([{"n": 1}, {}], "1. n 1 (n: 1)\n2. {}"),
     ],
 )

@@ -30,6 +30,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
 from transformers import BertConfig, BertModel
 
 LEFT_OUT = {"sgd_synth", "memorybank"}
@@ -138,7 +139,7 @@ class Encoder(nn.Module):
         vectors = torch.empty(len(rows), 384, device=DEVICE)
         for start in range(0, len(order), 512):
             part = order[start : start + 512]
-            ids, mask = pad([[CLS, *rows[i][: LENGTH - 2], SEP] for i in part])
+            ids, mask = (x.to(DEVICE) for x in pad([[CLS, *rows[i][: LENGTH - 2], SEP] for i in part]))
             with torch.autocast(DEVICE, torch.bfloat16):
                 hidden = self.bert(ids, attention_mask=mask).last_hidden_state.float()
             mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
@@ -153,7 +154,7 @@ def pad(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     for i, row in enumerate(rows):
         ids[i, : len(row)] = row
         mask[i, : len(row)] = 1
-    return torch.from_numpy(ids).to(DEVICE), torch.from_numpy(mask).to(DEVICE)
+    return torch.from_numpy(ids), torch.from_numpy(mask)
 
 
 def pair_batch(pairs: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -269,7 +270,7 @@ class Sampler:
                 chosen[index] = None
         return [positive, *chosen]
 
-    def epoch(self, size: int):
+    def epoch(self, size: int) -> "Batches":
         """Batches of questions from passages of like length, in random order."""
         keyed = sorted(
             self.questions,
@@ -277,12 +278,26 @@ class Sampler:
         )
         batches = [keyed[i : i + size] for i in range(0, len(keyed), size)]
         self.rng.shuffle(batches)
-        for batch in batches:
-            pairs = []
-            for question in batch:
-                context = self.rng.random() < 0.75
-                pairs += [(question.ids, self.text(i, context)) for i in self.draw(question)]
-            yield pairs
+        return Batches(self, batches)
+
+
+class Batches(Dataset):
+    """Drawn and padded in worker processes, so that the GPU never waits."""
+
+    def __init__(self, sampler: Sampler, batches: list[list[Question]]) -> None:
+        self.sampler, self.batches = sampler, batches
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        sampler = self.sampler
+        sampler.rng = random.Random(hash((sampler.rng.random(), index)))
+        pairs = []
+        for question in self.batches[index]:
+            context = sampler.rng.random() < 0.75
+            pairs += [(question.ids, sampler.text(i, context)) for i in sampler.draw(question)]
+        return pair_batch(pairs)
 
 
 @torch.no_grad()
@@ -297,7 +312,8 @@ def score(model: Encoder, tokenizer: Tokenizer, rows: list[dict]) -> list[np.nda
     for start in range(0, len(order), 1024):
         part = order[start : start + 1024]
         with torch.autocast(DEVICE, torch.bfloat16):
-            values[part] = model(*pair_batch([flat[i] for i in part])).float().cpu().numpy()
+            batch = [x.to(DEVICE) for x in pair_batch([flat[i] for i in part])]
+            values[part] = model(*batch).float().cpu().numpy()
     model.train()
     return np.split(values, np.cumsum([len(row["docs"]) for row in rows])[:-1])
 
@@ -347,14 +363,18 @@ def train(args: argparse.Namespace) -> None:
     model.train()
     sampler = Sampler(passages, questions, negatives=args.negatives, seed=args.seed)
     steps = args.epochs * math.ceil(len(questions) / args.batch)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=args.rate, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, args.rate, steps + 1, pct_start=0.08, anneal_strategy="linear")
+    optimiser = torch.optim.AdamW(model.parameters(), lr=args.rate, weight_decay=0.01, fused=True)
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
-    step = 0
+    step, began = 0, time.time()
     for epoch in range(args.epochs):
-        for pairs in sampler.epoch(args.batch):
+        loader = DataLoader(sampler.epoch(args.batch), batch_size=None, num_workers=args.workers)
+        for batch in loader:
+            # Linear in whichever runs out first, steps or time.
+            spent = max(step / steps, (time.time() - began) / (args.seconds - (began - started)))
+            for group in optimiser.param_groups:
+                group["lr"] = args.rate * min(step / 100, max(0.0, 1 - spent))
             with torch.autocast(DEVICE, torch.bfloat16):
-                logits = model(*pair_batch(pairs)).float().view(-1, args.negatives + 1)
+                logits = model(*(x.to(DEVICE, non_blocking=True) for x in batch)).float().view(-1, args.negatives + 1)
             target = torch.zeros(len(logits), dtype=torch.long, device=DEVICE)
             truth = torch.zeros_like(logits)
             truth[:, 0] = 1
@@ -365,7 +385,6 @@ def train(args: argparse.Namespace) -> None:
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
-            schedule.step()
             step += 1
             decay = min(0.998, 1 - 10 / (10 + step))
             with torch.no_grad():
@@ -413,5 +432,6 @@ if __name__ == "__main__":
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--invented", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=480)
+    parser.add_argument("--workers", type=int, default=12)
     parser.add_argument("--seed", type=int, default=7)
     train(parser.parse_args())

@@ -1,0 +1,113 @@
+"""Runs the MiniLM graphs that ship with the package: token ids in, one row of numbers out.
+
+Each text is a call of its own on one thread, so that a result depends on nothing but its text: there is no
+padding, and neither a neighbour nor the number of cores can change a bit. On processors of today that is as
+fast as batches, because one text's tokens already fill the matrix kernels; texts run side by side in threads.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.contract.errors import ConfigError, ErrorCode
+
+if TYPE_CHECKING:
+    import onnxruntime
+    import tokenizers
+
+DATA = Path(__file__).parent / "data"
+TOKENIZER = DATA / "minilm-tokenizer.json"
+CLS, SEP = 101, 102
+TOKENS = 256
+# No word of the vocabulary is longer: what is cut here could not have reached the model.
+_CHARACTERS = TOKENS * 40
+_WORKERS = min(8, os.cpu_count() or 1)
+
+
+class MiniLM:
+    """A graph and its tokenizer, both loaded on first use."""
+
+    def __init__(self, graph: Path) -> None:
+        self._graph = graph
+        self._loading = Lock()
+
+    @property
+    def installed(self) -> bool:
+        return self._graph.is_file() and TOKENIZER.is_file()
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Word pieces without special tokens."""
+        encoded = self._tokenizer.encode_batch(
+            [text[:_CHARACTERS] for text in texts], add_special_tokens=False
+        )
+        return [code.ids[: TOKENS - 2] for code in encoded]
+
+    def run(self, rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[NDArray[np.float32]]:
+        """The graph's answer for each (ids, segments)."""
+        session = self._session
+
+        def one(row: tuple[Sequence[int], Sequence[int]]) -> NDArray[np.float32]:
+            ids, segments = row
+            feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
+            return session.run(None, feed)[0][0]  # pyright: ignore
+
+        if len(rows) < 2 or _WORKERS == 1:
+            return [one(row) for row in rows]
+        # Longest first: the threads finish together.
+        order = sorted(range(len(rows)), key=lambda i: -len(rows[i][0]))
+        results: list[NDArray[np.float32] | None] = [None] * len(rows)
+        for index, result in zip(order, self._threads.map(one, [rows[i] for i in order]), strict=True):
+            results[index] = result
+        return [result for result in results if result is not None]
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_WORKERS, thread_name_prefix="minilm")
+
+    @property
+    def _session(self) -> "onnxruntime.InferenceSession":
+        with self._loading:
+            return self._loaded_session
+
+    @property
+    def _tokenizer(self) -> "tokenizers.Tokenizer":
+        with self._loading:
+            return self._loaded_tokenizer
+
+    @cached_property
+    def _loaded_session(self) -> "onnxruntime.InferenceSession":
+        import onnxruntime  # noqa: PLC0415 - 0.2 s, only when a text is embedded
+
+        self._check()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        return onnxruntime.InferenceSession(
+            str(self._graph), options, providers=["CPUExecutionProvider"]
+        )
+
+    @cached_property
+    def _loaded_tokenizer(self) -> "tokenizers.Tokenizer":
+        import tokenizers  # noqa: PLC0415 - see above
+
+        self._check()
+        tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    def _check(self) -> None:
+        if not self.installed:
+            raise ConfigError(
+                f"The model file {self._graph.name} is missing from the installation.",
+                code=ErrorCode.CONFIG_MISSING,
+                fix="Install Steward again.",
+            )

@@ -1,18 +1,20 @@
 """Turns text into the search terms that the lexical index counts.
 
 Owns tokenising, stop words and stemming, for documents and queries alike; it knows nothing of storage.
-Identifiers are indexed whole and in their parts, so that `max_retry_count` answers to "retry".
+Identifiers are taken apart, so that `maxRetryCount` and `max_retry_count` answer to "retry".
 """
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
 
-_TOKEN = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+)*[+#]*", re.UNICODE)
-_PART = re.compile(r"[^\W_]+", re.UNICODE)
+_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_MAXIMUM = 64
+_LONGEST = 64
 STOP_WORDS = frozenset(
     "a about above after again against all also am an and any are as at be because been before being below "
     "between both but by can could did do does doing down during each few for from further had has have "
@@ -22,9 +24,25 @@ STOP_WORDS = frozenset(
     "this those through to too under until up upon us very was we were what when where which while who "
     "whom why will with would you your yours yourself yourselves".split()
 )
-_stemmer = snowballstemmer.stemmer("english")
+_stemmer: Any = snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     return str(_stemmer.stemWord(word))
+
+
+def terms(text: str) -> list[str]:
+    """Stems in the order they occur; common words left out."""
+    return [_stem(word) for word in _words(text) if word not in STOP_WORDS]
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
+        word = match[0][:_LONGEST]
+        lower = word.lower()
+        yield lower
+        if not (word.islower() or word.isupper() or word.istitle()):
+            parts = _CAMEL.split(word)
+            if len(parts) > 1:
+                yield from (part.lower() for part in parts)

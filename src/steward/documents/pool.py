@@ -1,0 +1,122 @@
+"""Reads files in a few worker processes with limits on memory and time.
+
+Owns the processes: started on first use, replaced when one dies or overruns, ended with the pool.
+"""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import orjson
+
+from steward.documents.markdown import markdown_blocks
+from steward.documents.readers import READABLE
+from steward.knowledge.model import Block, ContentType, DocumentError
+from steward.knowledge.ports import ReadDocument
+
+WORKERS = max(1, min(4, os.cpu_count() or 1))
+DEADLINE = 120.0
+_LINE_LIMIT = 2**30  # what a worker may answer with; its own memory limit keeps it far below
+
+
+class DocumentReaders:
+    """An async context manager; `read` may be called from many tasks."""
+
+    def __init__(self, *, workers: int = WORKERS, deadline: float = DEADLINE) -> None:
+        self._free: asyncio.Queue[Process | None] = asyncio.Queue()
+        self._all: set[Process] = set()
+        self._deadline = deadline
+        for _ in range(workers):
+            self._free.put_nowait(None)
+
+    async def __aenter__(self) -> "DocumentReaders":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        for process in self._all:
+            with suppress(ProcessLookupError):
+                process.kill()
+        for process in self._all:
+            await process.wait()
+        self._all.clear()
+
+    def readable(self, path: Path) -> bool:
+        return path.suffix.lower() in READABLE
+
+    def markdown(self, text: str) -> tuple[Block, ...]:
+        return tuple(markdown_blocks(text))
+
+    async def read(self, path: Path) -> ReadDocument:
+        process = await self._free.get()
+        try:
+            if process is None or process.returncode is not None:
+                process = await self._start()
+            said = await asyncio.wait_for(self._ask(process, path), self._deadline)
+        except TimeoutError:
+            await self._end(process)
+            process = None
+            raise DocumentError(
+                f"{path.name} could not be read within {self._deadline:.0f} s.", fix="Split it into smaller files."
+            ) from None
+        except BaseException:
+            await self._end(process)
+            process = None
+            raise
+        finally:
+            self._free.put_nowait(process)
+        return _reading(said, path)
+
+    async def _ask(self, process: Process, path: Path) -> dict[str, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(orjson.dumps(str(path)) + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+        except (ConnectionError, ValueError):
+            line = b""
+        if not line:
+            raise DocumentError(f"{path.name} made its reader stop.", fix="It may be damaged, or far too large.")
+        return orjson.loads(line)
+
+    async def _start(self) -> Process:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "steward.documents.worker", stdin=PIPE, stdout=PIPE,
+            stderr=asyncio.subprocess.DEVNULL, limit=_LINE_LIMIT,
+        )
+        self._all.add(process)
+        return process
+
+    async def _end(self, process: Process | None) -> None:
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        self._all.discard(process)
+
+
+def _reading(said: dict[str, Any], path: Path) -> ReadDocument:
+    if "error" in said:
+        raise DocumentError(said["error"], fix=said["fix"], details={"path": path.name})
+    blocks = tuple(
+        Block(
+            text=item["text"],
+            kind=ContentType(item["kind"]),
+            headers=tuple(item["headers"]),
+            page=item["page"],
+            start=item["start"],
+        )
+        for item in said["blocks"]
+    )
+    return ReadDocument(title=said["title"], media_type=said["media_type"], blocks=blocks)

@@ -1,0 +1,150 @@
+"""What the knowledge room needs from others: a store for chunks, and readers for files."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from steward.knowledge.model import (
+    Answer,
+    Block,
+    Citation,
+    Collection,
+    CollectionKind,
+    ContentType,
+    Document,
+    EmbeddedChunk,
+    Project,
+    StoredDocument,
+)
+from steward.knowledge.ranking import Statistics
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    title: str
+    media_type: str
+    blocks: tuple[Block, ...]
+
+
+class Readers(Protocol):
+    def readable(self, path: Path) -> bool: ...
+
+    async def read(self, path: Path) -> ReadDocument:
+        """Raises `DocumentError` for a file that cannot be read."""
+        ...
+
+    def markdown(self, text: str) -> tuple[Block, ...]:
+        """A text that is at hand already."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which passages count at all."""
+
+    collections: tuple[int, ...]
+    kinds: tuple[ContentType, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    chunk_id: int
+    document_id: int
+    collection: str
+    text: str
+    kind: ContentType
+    sequence: int
+    citation: Citation
+    metadata: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Everything that either search brought up, with what ranking needs: a row a passage."""
+
+    passages: Sequence[Passage]
+    vectors: "NDArray[np.float32]"
+    counts: "NDArray[np.float64]"  # a column a query term
+    lengths: "NDArray[np.float64]"
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDocument:
+    sha256: str
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastQuery:
+    query: str
+    collections: tuple[str, ...]
+    results: int
+    best: float | None
+    refinement: str
+    asked_at: datetime
+
+
+class KnowledgeStore(Protocol):
+    async def create_collection(self, name: str, kind: CollectionKind) -> Collection: ...
+
+    async def collections(self) -> Sequence[Collection]: ...
+
+    async def collection(self, name: str) -> Collection: ...
+
+    async def delete_collection(self, name: str) -> Collection:
+        """With everything in it, for good."""
+        ...
+
+    async def create_project(self, name: str) -> Project: ...
+
+    async def projects(self) -> Sequence[Project]: ...
+
+    async def project(self, name: str) -> Project: ...
+
+    async def link(self, project: str, collections: Sequence[str]) -> Project: ...
+
+    async def unlink(self, project: str, collections: Sequence[str]) -> Project: ...
+
+    async def set_defaults(self, project: str, collections: Sequence[str]) -> Project: ...
+
+    async def known(self, collection: int, sources: Sequence[str]) -> Mapping[str, KnownDocument]: ...
+
+    def sources_under(self, collection: int, root: str) -> AsyncIterator[str]: ...
+
+    async def replace(
+        self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
+    ) -> bool:
+        """Document and chunks in one transaction. False when exactly this was stored already."""
+        ...
+
+    async def remove(self, collection: int, sources: Sequence[str]) -> int: ...
+
+    async def settle(self, collection: int) -> None:
+        """After a load: statistics and indexes are brought up to date."""
+        ...
+
+    async def candidates(
+        self, terms: Mapping[str, int], vector: "NDArray[np.float32]", filters: Filters, *, limit: int
+    ) -> Candidates: ...
+
+    async def related_terms(
+        self, collections: Sequence[int], terms: Sequence[str], *, limit: int
+    ) -> Sequence[str]: ...
+
+    async def header_paths(self, collections: Sequence[int], *, limit: int) -> Sequence[str]: ...
+
+    async def document(self, document_id: int) -> StoredDocument: ...
+
+    async def documents(self, collection: str, *, limit: int) -> Sequence[StoredDocument]: ...
+
+    async def record_query(self, query: str, collections: Sequence[str], answer: Answer) -> None: ...
+
+    async def history(self, *, limit: int) -> Sequence[PastQuery]: ...

@@ -1,0 +1,199 @@
+"""Search: a question in, passages with citations out.
+
+Owns the steps: terms and vector of the query, candidates from the store, fusion, re-ranking, relevance, folding of
+near-duplicates. Does not own the arithmetic (ranking, relevance), where candidates come from, or which models run.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.contract.ports import Embedder, Reranker
+from steward.knowledge import ranking
+from steward.knowledge.model import Hit, QueryError
+from steward.knowledge.ports import Candidates, Filters, KnowledgeStore, Passage
+from steward.knowledge.ranking import Scores, Weights
+from steward.knowledge.relevance import NOTHING, in_order, relevance
+from steward.knowledge.terms import terms
+
+LONGEST_QUERY = 10_000
+CANDIDATES = 100  # of each kind
+POOL = 50  # the fusion's best, among which the order is refined
+READING = 16_000  # characters that the cross-encoder reads for one query
+_CONTEXT_SHARE = 0.35
+_CONTEXT_TERMS = 4
+_ALIKE = 0.97
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """One candidate's place: its index in the candidates, and how relevant it is."""
+
+    index: int
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    text: str
+    terms: Mapping[str, int]
+    vector: NDArray[np.float32]
+
+
+class Searcher:
+    def __init__(self, store: KnowledgeStore, embedder: Embedder, reranker: Reranker | None) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._reranker = reranker
+
+    async def search(
+        self,
+        query: str,
+        filters: Filters,
+        *,
+        top_k: int,
+        context: str | None = None,
+        least_relevance: float = NOTHING,
+    ) -> list[Hit]:
+        asked = await self.parse(query, context)
+        narrowed = bool(filters.kinds or filters.metadata)
+        candidates = await self._store.candidates(
+            asked.terms, asked.vector, filters, limit=CANDIDATES * (5 if narrowed else 1)
+        )
+        passages = candidates.passages
+        if not passages:
+            return []
+        ranked = await asyncio.to_thread(self._rank, asked, candidates)
+        kept = [item for item in ranked if item.relevance >= least_relevance]
+        return _folded(kept, candidates, top_k)
+
+    async def parse(self, query: str, context: str | None = None) -> ParsedQuery:
+        text = check_query(query)
+        words = Counter(terms(text))
+        vector = (await asyncio.to_thread(self._embedder.embed, [text]))[0]
+        if context and context.strip():
+            around = (await asyncio.to_thread(self._embedder.embed, [context[:LONGEST_QUERY]]))[0]
+            vector = vector + _CONTEXT_SHARE * around
+            vector = vector / np.linalg.norm(vector)
+            common = Counter(terms(context[:LONGEST_QUERY])).most_common(_CONTEXT_TERMS)
+            # The query's own words weigh three times as much as what stands around them.
+            words = Counter({term: 3 * count for term, count in words.items()}) + Counter(
+                {term: 1 for term, _ in common if term not in words}
+            )
+        return ParsedQuery(text, words, vector)
+
+    def _rank(self, asked: ParsedQuery, found: Candidates) -> list[Ranked]:
+        similarity = (found.vectors @ asked.vector).astype(np.float64)
+        lexical = ranking.bm25(asked.terms, found.counts, found.lengths, found.statistics)
+        fused = ranking.fuse(lexical, similarity, weight=ranking.DOCUMENTS.lexical)
+        order = np.argsort(-fused, kind="stable")
+        covered = ranking.coverage(asked.terms, found.counts, found.statistics)
+        texts = [reading_text(passage) for passage in found.passages]
+        place, logits = refine_order(
+            asked.text, order, fused, found.vectors, texts, self._reranker, ranking.DOCUMENTS
+        )
+        read = len(logits)
+        values = np.concatenate(
+            [
+                relevance(logits if read else None, similarity[order[:read]], covered[order[:read]])
+                if read
+                else np.empty(0),
+                relevance(None, similarity[order[read:]], covered[order[read:]]),
+            ]
+        )
+        by_index = dict(zip(order.tolist(), values.tolist(), strict=True))
+        shown = in_order(np.array([by_index[index] for index in place]))
+        return [Ranked(index=i, relevance=float(v)) for i, v in zip(place, shown, strict=True)]
+
+
+def refine_order(
+    query: str,
+    order: NDArray[np.intp],
+    fused: Scores,
+    vectors: NDArray[np.float32],
+    texts: Sequence[str],
+    reranker: Reranker | None,
+    weights: Weights,
+) -> tuple[list[int], Scores]:
+    """The final order, and the cross-encoder's log-odds for the first of `order` that it read."""
+    pool = order[:POOL]
+    logits = np.empty(0)
+    if reranker is not None:
+        logits = reranker.score(query, _within([texts[i] for i in pool], READING)).astype(np.float64)
+    scores = ranking.blend(fused[pool], logits, weight=weights.reranked)
+    scores = ranking.lean_on_neighbours(scores, vectors[pool], share=weights.neighbours)
+    best = pool[np.argsort(-scores, kind="stable")]
+    return [*best.tolist(), *order[POOL:].tolist()], logits
+
+
+def check_query(query: str) -> str:
+    text = query.strip()
+    if not text:
+        raise QueryError("The query is empty.", fix="Say what you are looking for.")
+    if len(text) > LONGEST_QUERY:
+        raise QueryError(
+            f"The query has {len(text):,} characters; at most {LONGEST_QUERY:,} are read.",
+            fix="Ask in a few sentences, and give the rest as document_context.",
+        )
+    if "\0" in text:
+        raise QueryError("The query holds a NUL character.", fix="Remove it and ask again.")
+    return text
+
+
+def reading_text(passage: Passage) -> str:
+    """What stands in the embedder's and the cross-encoder's view: where it is said, then what."""
+    return with_headers(passage.citation.title, passage.citation.header_path, passage.text)
+
+
+def with_headers(title: str, header_path: str, text: str) -> str:
+    names = [name for name in dict.fromkeys([title, *header_path.split(" > ")]) if name]
+    if not names or text.startswith(names[0]):
+        return text
+    return f"{' > '.join(names)}\n{text}"
+
+
+def _within(texts: Sequence[str], limit: int) -> list[str]:
+    """The first texts that fit together; always at least one."""
+    kept: list[str] = []
+    for text in texts:
+        limit -= len(text)
+        if limit < 0 and kept:
+            break
+        kept.append(text)
+    return kept
+
+
+def _folded(ranked: Sequence[Ranked], found: Candidates, top_k: int) -> list[Hit]:
+    head = ranked[: top_k * 2 + 20]
+    if not head:
+        return []
+    rows = [item.index for item in head]
+    twins = ranking.duplicates(found.vectors[rows], [found.passages[i].text for i in rows], alike=_ALIKE)
+    repeats: dict[int, list[str]] = {}
+    for twin, item in zip(twins, head, strict=True):
+        if twin is not None:
+            repeats.setdefault(twin, []).append(found.passages[item.index].citation.document)
+    hits: list[Hit] = []
+    for position, (twin, item) in enumerate(zip(twins, head, strict=True)):
+        if twin is None and len(hits) < top_k:
+            hits.append(_hit(found.passages[item.index], item.relevance, repeats.get(position, [])))
+    return hits
+
+
+def _hit(passage: Passage, relevant: float, repeats: Sequence[str]) -> Hit:
+    return Hit(
+        chunk_id=passage.chunk_id,
+        document_id=passage.document_id,
+        collection=passage.collection,
+        text=passage.text,
+        relevance=round(relevant, 4),
+        kind=passage.kind,
+        sequence=passage.sequence,
+        citation=passage.citation,
+        also_in=tuple(dict.fromkeys(name for name in repeats if name != passage.citation.document)),
+        metadata=passage.metadata,
+    )

@@ -1,0 +1,155 @@
+"""The knowledge base as its users meet it: the MCP server, the command line and the API call these methods.
+
+Owns what each operation means (defaults, names, history). Does not own search, ingestion or storage.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from steward.contract.ports import Embedder, Reranker
+from steward.knowledge.ingest import Ingester, Progress, Report, no_progress
+from steward.knowledge.model import (
+    Answer,
+    Collection,
+    CollectionKind,
+    ContentType,
+    DocumentError,
+    Project,
+    QueryError,
+    StoredDocument,
+    check_name,
+)
+from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers
+from steward.knowledge.refine import judge
+from steward.knowledge.search import Searcher, check_query
+
+MOST_RESULTS = 100
+LARGEST_TEXT = 5_000_000
+
+
+class KnowledgeBase:
+    def __init__(
+        self,
+        store: KnowledgeStore,
+        *,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        readers: Readers,
+        roots: Sequence[Path],
+    ) -> None:
+        self._store = store
+        self._searcher = Searcher(store, embedder, reranker)
+        self._ingester = Ingester(store, embedder, readers, roots=roots)
+
+    async def query(
+        self,
+        query: str,
+        *,
+        collections: Sequence[str] = (),
+        top_k: int = 10,
+        document_context: str | None = None,
+        project: str | None = None,
+        kinds: Sequence[ContentType] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> Answer:
+        """Collections: those named, else the project's defaults, else all."""
+        text = check_query(query)
+        if not 1 <= top_k <= MOST_RESULTS:
+            raise QueryError(f"top_k is {top_k}.", fix=f"Use a number from 1 to {MOST_RESULTS}.")
+        chosen = await self._chosen(collections, project)
+        filters = Filters(
+            collections=tuple(collection.id for collection in chosen), kinds=tuple(kinds), metadata=metadata or {}
+        )
+        hits = await self._searcher.search(text, filters, top_k=top_k, context=document_context)
+        answer = Answer(hits=hits, refinement=await judge(self._store, text, hits, chosen))
+        await self._store.record_query(text[:2_000], [collection.name for collection in chosen], answer)
+        return answer
+
+    async def _chosen(self, names: Sequence[str], project: str | None) -> Sequence[Collection]:
+        if not names and project is not None:
+            linked = await self._store.project(project)
+            names = linked.defaults or linked.collections
+        if names:
+            return [await self._store.collection(name) for name in names]
+        return await self._store.collections()
+
+    # Collections and projects
+
+    async def create_collection(
+        self, name: str, kind: CollectionKind = CollectionKind.FUNDAMENTAL, *, project: str | None = None
+    ) -> Collection:
+        name = check_name(name, what="collection")
+        if project is not None:
+            await self._store.project(project)
+        collection = await self._store.create_collection(name, kind)
+        if project is not None:
+            await self._store.link(project, [name])
+            return await self._store.collection(name)
+        return collection
+
+    async def collections(self) -> Sequence[Collection]:
+        return await self._store.collections()
+
+    async def collection(self, name: str) -> Collection:
+        return await self._store.collection(name.strip())
+
+    async def delete_collection(self, name: str) -> Collection:
+        return await self._store.delete_collection(name.strip())
+
+    async def create_project(self, name: str, collections: Sequence[str] = ()) -> Project:
+        for collection in collections:
+            await self._store.collection(collection)
+        project = await self._store.create_project(check_name(name, what="project"))
+        return await self._store.link(project.name, collections) if collections else project
+
+    async def projects(self) -> Sequence[Project]:
+        return await self._store.projects()
+
+    async def link(self, project: str, collections: Sequence[str]) -> Project:
+        return await self._store.link(project, collections)
+
+    async def unlink(self, project: str, collections: Sequence[str]) -> Project:
+        return await self._store.unlink(project, collections)
+
+    async def set_defaults(self, project: str, collections: Sequence[str]) -> Project:
+        return await self._store.set_defaults(project, collections)
+
+    # Documents
+
+    async def ingest(
+        self, path: str | Path, collection: str, *, recursive: bool = False, progress: Progress = no_progress
+    ) -> Report:
+        into = await self._store.collection(collection)
+        return await self._ingester.ingest(path, into, recursive=recursive, progress=progress)
+
+    async def augment(self, content: str, *, source: str, collection: str, title: str | None = None) -> Report:
+        into = await self._store.collection(collection)
+        text = content.strip()
+        if not text:
+            raise DocumentError("The content is empty.", fix="Send the text to keep.")
+        if len(text) > LARGEST_TEXT:
+            raise DocumentError(
+                f"The content has {len(text):,} characters; at most {LARGEST_TEXT:,} are taken.",
+                fix="Save it as a file and ingest that.",
+            )
+        if "\0" in text or "\0" in source:
+            raise DocumentError("The content holds a NUL character.", fix="Remove it and send it again.")
+        if not source.strip():
+            raise DocumentError("The source is empty.", fix="Say where it comes from: an address or a name.")
+        return await self._ingester.add_text(text, into, source=source.strip(), title=title or source.strip())
+
+    async def forget_documents(self, collection: str, sources: Sequence[str]) -> int:
+        return await self._ingester.forget(await self._store.collection(collection), sources)
+
+    def resolve(self, path: str | Path) -> Path:
+        return self._ingester.resolve(path)
+
+    async def document(self, document_id: int) -> StoredDocument:
+        return await self._store.document(document_id)
+
+    async def documents(self, collection: str, *, limit: int = 1_000) -> Sequence[StoredDocument]:
+        await self._store.collection(collection)
+        return await self._store.documents(collection, limit=limit)
+
+    async def history(self, *, limit: int = 50) -> Sequence[PastQuery]:
+        return await self._store.history(limit=limit)

@@ -1,0 +1,356 @@
+"""Documents, chunks and their search in PostgreSQL.
+
+Candidates come from two narrow tables: terms (GIN, BM25 scored in SQL) and vectors (exact while few, HNSW when
+many). A document and its chunks are one transaction, so that nothing is ever half ingested.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import asyncpg
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.contract.errors import StorageError
+from steward.knowledge.model import (
+    Answer,
+    Citation,
+    Collection,
+    CollectionError,
+    ContentType,
+    CollectionKind,
+    Document,
+    DocumentError,
+    EmbeddedChunk,
+    Project,
+    StoredDocument,
+)
+from steward.knowledge.ports import Candidates, Filters, KnownDocument, Passage, PastQuery
+from steward.knowledge.ranking import Statistics, count_class
+from steward.storage import sql
+from steward.storage.postgres import Database, Session
+
+SQL = sql.load("knowledge")
+EXACT_LIMIT = 10_000  # up to here a scan of all vectors is as fast as an index, and never wrong
+LEXICAL_CANDIDATES = 1_500
+_RECOUNT_SHARE = 0.1
+_CHUNK_COLUMNS = (
+    "id", "document_id", "collection_id", "sequence", "kind", "header_path", "page", "span_start", "span_end",
+    "content",
+)  # fmt: skip
+
+
+class PostgresKnowledgeStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settling: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    # Collections and projects
+
+    async def create_collection(self, name: str, kind: CollectionKind) -> Collection:
+        if await self._database.fetchval(SQL.create_collection, name, kind.value) is None:
+            raise CollectionError(
+                f"There already is a collection '{name}'.", fix="Choose another name, or use that one."
+            )
+        return await self.collection(name)
+
+    async def collections(self) -> Sequence[Collection]:
+        return [_collection(row) for row in await self._database.fetch(SQL.collections, None)]
+
+    async def collection(self, name: str) -> Collection:
+        row = await self._database.fetchrow(SQL.collections, name)
+        if row is None:
+            known = [collection.name for collection in await self.collections()]
+            there = f"There are: {', '.join(known[:20])}." if known else "There are none yet."
+            raise CollectionError(
+                f"There is no collection '{name}'.",
+                fix=f"{there} Create it with 'research-agent collections create \"{name}\"'.",
+                details={"collections": known[:100]},
+            )
+        return _collection(row)
+
+    async def delete_collection(self, name: str) -> Collection:
+        collection = await self.collection(name)
+        await self._database.execute(SQL.delete_collection, collection.id)
+        return collection
+
+    async def create_project(self, name: str) -> Project:
+        if await self._database.fetchval(SQL.create_project, name) is None:
+            raise CollectionError(f"There already is a project '{name}'.", fix="Choose another name.")
+        return Project(name=name, collections=(), defaults=())
+
+    async def projects(self) -> Sequence[Project]:
+        return [_project(row) for row in await self._database.fetch(SQL.projects, None)]
+
+    async def project(self, name: str) -> Project:
+        row = await self._database.fetchrow(SQL.projects, name)
+        if row is None:
+            raise CollectionError(
+                f"There is no project '{name}'.", fix=f"Create it with 'research-agent projects create \"{name}\"'."
+            )
+        return _project(row)
+
+    async def link(self, project: str, collections: Sequence[str]) -> Project:
+        return await self._change_project(SQL.link, project, collections)
+
+    async def unlink(self, project: str, collections: Sequence[str]) -> Project:
+        return await self._change_project(SQL.unlink, project, collections)
+
+    async def set_defaults(self, project: str, collections: Sequence[str]) -> Project:
+        linked = (await self.project(project)).collections
+        missing = [name for name in collections if name not in linked]
+        if missing:
+            raise CollectionError(
+                f"Not linked to project '{project}': {', '.join(missing)}.",
+                fix="Link a collection before making it a default.",
+            )
+        return await self._change_project(SQL.set_defaults, project, collections)
+
+    async def _change_project(self, query: str, project: str, collections: Sequence[str]) -> Project:
+        await self.project(project)
+        for name in collections:
+            await self.collection(name)
+        await self._database.execute(query, project, list(collections))
+        return await self.project(project)
+
+    # Documents
+
+    async def known(self, collection: int, sources: Sequence[str]) -> Mapping[str, KnownDocument]:
+        rows = await self._database.fetch(SQL.known_documents, collection, list(sources))
+        return {row["source"]: KnownDocument(row["sha256"], row["embedder"]) for row in rows}
+
+    async def sources_under(self, collection: int, root: str) -> AsyncIterator[str]:
+        last = 0
+        while rows := await self._database.fetch(SQL.sources_under, collection, root, last):
+            for row in rows:
+                last = row["id"]
+                yield row["source"]
+
+    async def replace(
+        self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
+    ) -> bool:
+        async with self._database.transaction() as session:
+            if await session.fetchval(SQL.lock_collection, collection) is None:
+                raise CollectionError("The collection was deleted meanwhile.", fix="Create it again.")
+            # Two ingests of one folder take turns; the second finds the work done.
+            await session.execute(SQL.lock_source, collection, document.source)
+            rows = await session.fetch(SQL.known_documents, collection, [document.source])
+            if rows and (rows[0]["sha256"], rows[0]["embedder"]) == (document.sha256, embedder):
+                return False
+            await session.execute(SQL.remove_documents, collection, [document.source])
+            document_id = await session.fetchval(
+                SQL.add_document,
+                *(collection, document.source, document.title, document.media_type, document.sha256),
+                *(document.size, document.root, embedder, len(chunks), document.metadata),
+            )
+            await _copy_chunks(session, collection, document_id, chunks)
+        return True
+
+    async def remove(self, collection: int, sources: Sequence[str]) -> int:
+        return await self._database.fetchval(SQL.remove_documents, collection, list(sources))
+
+    async def settle(self, collection: int) -> None:
+        async with self._settling[collection]:
+            state = await self._database.fetchrow(SQL.uncounted, collection)
+            if state is None or state["counted"] is None:
+                return
+            if abs(state["now"] - state["counted"]) > _RECOUNT_SHARE * state["counted"] or state["now"] < 5_000:
+                async with self._database.transaction() as session:
+                    await session.execute(SQL.forget_frequencies, collection)
+                    await session.execute(SQL.count_frequencies, collection)
+                    await session.execute(SQL.count_lengths, collection)
+            stored = await self._database.fetchval(SQL.vectors_stored)
+            if stored > EXACT_LIMIT and not await self._database.fetchval(SQL.vector_index):
+                await self._build_vector_index()
+
+    async def _build_vector_index(self) -> None:
+        async with self._database.transaction() as session:
+            await session.execute("SET LOCAL maintenance_work_mem = '512MB'")
+            await session.execute(SQL.drop_vector_index)
+            await session.execute(SQL.create_vector_index)
+
+    # Search
+
+    async def candidates(
+        self, terms: Mapping[str, int], vector: NDArray[np.float32], filters: Filters, *, limit: int
+    ) -> Candidates:
+        statistics = await self._statistics(filters.collections, list(terms))
+        lexical, nearest = await asyncio.gather(
+            self._lexical(terms, filters.collections, statistics, limit),
+            self._nearest(vector, filters.collections, statistics, limit),
+        )
+        ids = list(dict.fromkeys([*lexical, *nearest]))
+        rows = await self._database.fetch(
+            SQL.passages, ids, [_quoted(term) for term in terms], [kind.value for kind in filters.kinds],
+            dict(filters.metadata),
+        )  # fmt: skip
+        vectors = [row["embedding"] for row in rows]
+        return Candidates(
+            passages=[_passage(row) for row in rows],
+            vectors=np.array(vectors, np.float32).reshape(len(rows), -1),
+            counts=np.array([row["counts"] for row in rows], np.float64).reshape(len(rows), len(terms)),
+            lengths=np.array([row["length"] for row in rows], np.float64),
+            statistics=statistics,
+        )
+
+    async def _statistics(self, collections: Sequence[int], terms: Sequence[str]) -> Statistics:
+        totals, frequencies = await asyncio.gather(
+            self._database.fetch(SQL.totals, list(collections)),
+            self._database.fetch(SQL.frequencies, list(collections), list(terms)),
+        )
+        passages = sum(row["counted_chunks"] for row in totals)
+        length = sum(row["counted_chunks"] * row["average_length"] for row in totals)
+        return Statistics(
+            passages=passages,
+            average_length=length / passages if passages else 1.0,
+            frequency={row["term"]: row["chunks"] for row in frequencies},
+        )
+
+    async def _lexical(
+        self, terms: Mapping[str, int], collections: Sequence[int], statistics: Statistics, limit: int
+    ) -> list[int]:
+        known = sorted((term for term in terms if term in statistics.frequency), key=statistics.frequency.__getitem__)
+        if not known:
+            return []
+        weights = [statistics.weight(term) * terms[term] for term in known]
+        rows = await self._database.fetch(
+            SQL.lexical,
+            *(list(collections), [_quoted(term) for term in known], weights, _rare(known, statistics)),
+            *(LEXICAL_CANDIDATES, statistics.average_length, limit),
+        )
+        return [row["chunk_id"] for row in rows]
+
+    async def _nearest(
+        self, vector: NDArray[np.float32], collections: Sequence[int], statistics: Statistics, limit: int
+    ) -> list[int]:
+        if statistics.passages <= EXACT_LIMIT:
+            rows = await self._database.fetch(SQL.nearest_exact, list(collections), vector, limit)
+        else:
+            async with self._database.transaction() as session:
+                await session.execute(SQL.search_settings, str(max(limit, 100)))
+                rows = await session.fetch(SQL.nearest, list(collections), vector, limit)
+        return [row["chunk_id"] for row in rows]
+
+    async def related_terms(self, collections: Sequence[int], terms: Sequence[str], *, limit: int) -> Sequence[str]:
+        if not terms:
+            return []
+        query = " | ".join(map(_quoted, terms))
+        rows = await self._database.fetch(SQL.related_terms, list(collections), query, list(terms), limit)
+        return [row["lexeme"] for row in rows]
+
+    async def header_paths(self, collections: Sequence[int], *, limit: int) -> Sequence[str]:
+        rows = await self._database.fetch(SQL.header_paths, list(collections), limit)
+        return [row["header_path"] for row in rows]
+
+    async def document(self, document_id: int) -> StoredDocument:
+        row = await self._database.fetchrow(SQL.document, document_id)
+        if row is None:
+            raise DocumentError(f"There is no document {document_id}.", fix="List a collection's documents.")
+        return _document(row)
+
+    async def documents(self, collection: str, *, limit: int) -> Sequence[StoredDocument]:
+        return [_document(row) for row in await self._database.fetch(SQL.documents, collection, limit)]
+
+    async def record_query(self, query: str, collections: Sequence[str], answer: Answer) -> None:
+        best = max((hit.relevance for hit in answer.hits), default=None)
+        await self._database.execute(
+            SQL.record_query, query, list(collections), len(answer.hits), best, answer.refinement.status.value
+        )
+
+    async def history(self, *, limit: int) -> Sequence[PastQuery]:
+        return [
+            PastQuery(**{**dict(row), "collections": tuple(row["collections"])})
+            for row in await self._database.fetch(SQL.history, limit)
+        ]
+
+
+async def _copy_chunks(
+    session: Session, collection: int, document_id: int, chunks: Sequence[EmbeddedChunk]
+) -> None:
+    ids = [row[0] for row in await session.fetch(SQL.chunk_ids, len(chunks))]
+    if len(ids) != len(chunks):
+        raise StorageError("The database gave too few chunk numbers.")
+    pairs = list(zip(ids, chunks, strict=True))
+    await session.copy_records(
+        "kb_chunks",
+        columns=_CHUNK_COLUMNS,
+        records=[
+            (chunk_id, document_id, collection, item.chunk.sequence, item.chunk.kind.value, item.chunk.header_path,
+             item.chunk.page, item.chunk.start, item.chunk.end, item.chunk.text)
+            for chunk_id, item in pairs
+        ],
+    )  # fmt: skip
+    await session.copy_records(
+        "kb_vectors",
+        columns=("chunk_id", "collection_id", "embedding"),
+        records=[(chunk_id, collection, item.vector) for chunk_id, item in pairs],
+    )
+    await session.copy_records(
+        "kb_terms",
+        columns=("chunk_id", "collection_id", "length", "terms"),
+        records=[
+            (chunk_id, collection, item.length, {term: count_class(n) for term, n in item.counts.items()})
+            for chunk_id, item in pairs
+        ],
+    )
+
+
+def _rare(known: Sequence[str], statistics: Statistics) -> str:
+    """Terms that pick candidates: the rarest, while there are not too many; if even they are common, all at once."""
+    chosen: list[str] = []
+    total = 0
+    for term in known:
+        total += statistics.frequency[term]
+        if total > LEXICAL_CANDIDATES:
+            break
+        chosen.append(_quoted(term))
+    return " | ".join(chosen) if chosen else " & ".join(map(_quoted, known))
+
+
+def _quoted(term: str) -> str:
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _collection(row: asyncpg.Record) -> Collection:
+    return Collection(
+        id=row["id"],
+        name=row["name"],
+        kind=CollectionKind(row["kind"]),
+        created_at=row["created_at"],
+        documents=row["documents"],
+        chunks=int(row["chunks"]),
+        size=int(row["size"]),
+        projects=tuple(row["projects"]),
+    )
+
+
+def _project(row: asyncpg.Record) -> Project:
+    return Project(
+        name=row["name"], collections=tuple(row["collections"] or ()), defaults=tuple(row["defaults"] or ())
+    )
+
+
+def _document(row: asyncpg.Record) -> StoredDocument:
+    names = ("id", "collection", "source", "title", "media_type", "sha256", "size", "chunks", "ingested_at", "metadata")
+    return StoredDocument(**{name: row[name] for name in names})
+
+
+def _passage(row: asyncpg.Record) -> Passage:
+    return Passage(
+        chunk_id=row["chunk_id"],
+        document_id=row["document_id"],
+        collection=row["collection"],
+        text=row["content"],
+        kind=ContentType(row["kind"]),
+        sequence=row["sequence"],
+        citation=Citation(
+            document=row["source"],
+            title=row["title"],
+            header_path=row["header_path"],
+            page=row["page"],
+            start=row["span_start"],
+            end=row["span_end"],
+        ),
+        metadata=row["metadata"],
+    )

@@ -1,0 +1,177 @@
+-- name: create_collection
+INSERT INTO kb_collections (name, kind) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING id;
+
+-- name: collections
+SELECT c.id, c.name, c.kind, c.created_at,
+    coalesce(d.documents, 0) AS documents, coalesce(d.chunks, 0) AS chunks, coalesce(d.size, 0) AS size,
+    ARRAY(SELECT p.name FROM kb_project_collections l JOIN kb_projects p ON p.id = l.project_id
+          WHERE l.collection_id = c.id ORDER BY p.name) AS projects
+FROM kb_collections c
+LEFT JOIN LATERAL (
+    SELECT count(*) AS documents, sum(chunks) AS chunks, sum(size) AS size
+    FROM kb_documents WHERE collection_id = c.id
+) d ON true
+WHERE $1::text IS NULL OR c.name = $1
+ORDER BY c.name;
+
+-- name: delete_collection
+DELETE FROM kb_collections WHERE id = $1;
+
+-- name: lock_collection
+SELECT id FROM kb_collections WHERE id = $1 FOR KEY SHARE;
+
+-- name: create_project
+INSERT INTO kb_projects (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id;
+
+-- name: projects
+SELECT p.name,
+    array_remove(array_agg(c.name ORDER BY c.name), NULL) AS collections,
+    array_remove(array_agg(c.name ORDER BY c.name) FILTER (WHERE l.is_default), NULL) AS defaults
+FROM kb_projects p
+LEFT JOIN kb_project_collections l ON l.project_id = p.id
+LEFT JOIN kb_collections c ON c.id = l.collection_id
+WHERE $1::text IS NULL OR p.name = $1
+GROUP BY p.id ORDER BY p.name;
+
+-- name: link
+INSERT INTO kb_project_collections (project_id, collection_id)
+SELECT p.id, c.id FROM kb_projects p, kb_collections c WHERE p.name = $1 AND c.name = ANY($2::text[])
+ON CONFLICT DO NOTHING;
+
+-- name: unlink
+DELETE FROM kb_project_collections l USING kb_projects p, kb_collections c
+WHERE l.project_id = p.id AND l.collection_id = c.id AND p.name = $1 AND c.name = ANY($2::text[]);
+
+-- name: set_defaults
+UPDATE kb_project_collections l SET is_default = (c.name = ANY($2::text[]))
+FROM kb_projects p, kb_collections c
+WHERE l.project_id = p.id AND l.collection_id = c.id AND p.name = $1;
+
+-- name: known_documents
+SELECT source, sha256, embedder FROM kb_documents
+WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[]) s);
+
+-- name: sources_under
+SELECT id, source FROM kb_documents WHERE collection_id = $1 AND root = $2 AND id > $3 ORDER BY id LIMIT 500;
+
+-- name: lock_source
+SELECT pg_advisory_xact_lock(hashtextextended($2, $1));
+
+-- name: remove_documents
+WITH gone AS (
+    DELETE FROM kb_documents
+    WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[]) s) RETURNING 1
+)
+SELECT count(*) FROM gone;
+
+-- name: add_document
+INSERT INTO kb_documents
+    (collection_id, source, title, media_type, sha256, size, root, embedder, chunks, metadata)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id;
+
+-- name: chunk_ids
+SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $1);
+
+-- name: totals
+SELECT id, counted_chunks, average_length FROM kb_collections WHERE id = ANY($1::integer[]);
+
+-- name: frequencies
+SELECT term, sum(chunks)::bigint AS chunks FROM kb_frequencies
+WHERE collection_id = ANY($1::integer[]) AND term = ANY($2::text[]) GROUP BY term;
+
+-- name: uncounted
+SELECT (SELECT count(*) FROM kb_terms WHERE collection_id = $1) AS now,
+    (SELECT counted_chunks FROM kb_collections WHERE id = $1) AS counted;
+
+-- name: forget_frequencies
+DELETE FROM kb_frequencies WHERE collection_id = $1;
+
+-- name: count_frequencies
+INSERT INTO kb_frequencies (collection_id, term, chunks)
+SELECT $1::integer, word, ndoc
+FROM ts_stat(format('SELECT terms FROM kb_terms WHERE collection_id = %s', $1::integer));
+
+-- name: count_lengths
+UPDATE kb_collections SET (counted_chunks, average_length) =
+    (SELECT count(*), coalesce(avg(length), 0) FROM kb_terms WHERE collection_id = $1)
+WHERE id = $1;
+
+-- name: vector_index
+SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('kb_vectors_nearest');
+
+-- name: vectors_stored
+SELECT count(*) FROM kb_vectors;
+
+-- name: create_vector_index
+CREATE INDEX kb_vectors_nearest ON kb_vectors USING hnsw (embedding halfvec_cosine_ops)
+WITH (m = 16, ef_construction = 64);
+
+-- name: drop_vector_index
+DROP INDEX IF EXISTS kb_vectors_nearest;
+
+-- name: lexical
+-- Candidates by the rare terms, scored by all of them; the constant undoes ts_rank's own scaling.
+WITH asked AS MATERIALIZED (
+    SELECT q::tsquery AS q, w FROM unnest($2::text[], $3::real[]) AS t(q, w)
+), found AS MATERIALIZED (
+    SELECT chunk_id, length, terms FROM kb_terms
+    WHERE terms @@ $4::text::tsquery AND collection_id = ANY($1::integer[]) LIMIT $5
+)
+SELECT f.chunk_id FROM found f, LATERAL (
+    SELECT sum(a.w * c.n / (c.n + 1.5 * (0.25 + 0.75 * f.length / $6::real))) AS score
+    FROM asked a, LATERAL (SELECT ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 AS n) c
+) s
+ORDER BY s.score DESC, f.chunk_id LIMIT $7;
+
+-- name: nearest
+SELECT chunk_id FROM kb_vectors WHERE collection_id = ANY($1::integer[])
+ORDER BY embedding <=> $2 LIMIT $3;
+
+-- name: nearest_exact
+WITH mine AS MATERIALIZED (SELECT chunk_id, embedding FROM kb_vectors WHERE collection_id = ANY($1::integer[]))
+SELECT chunk_id FROM mine ORDER BY embedding <=> $2 LIMIT $3;
+
+-- name: search_settings
+SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+
+-- name: passages
+SELECT k.id AS chunk_id, k.document_id, c.name AS collection, k.content, k.kind, k.sequence, k.header_path, k.page,
+    k.span_start, k.span_end, d.source, d.title, d.metadata, t.length, v.embedding,
+    ARRAY(SELECT ts_rank('{0.1,0.2,0.34,0.6}', t.terms, a::tsquery) * 16.44934066848
+          FROM unnest($2::text[]) WITH ORDINALITY AS u(a, n) ORDER BY n) AS counts
+FROM unnest($1::bigint[]) AS wanted(id)
+JOIN kb_chunks k ON k.id = wanted.id
+JOIN kb_documents d ON d.id = k.document_id
+JOIN kb_collections c ON c.id = d.collection_id
+JOIN kb_terms t ON t.chunk_id = k.id
+JOIN kb_vectors v ON v.chunk_id = k.id
+WHERE (cardinality($3::text[]) = 0 OR k.kind = ANY($3)) AND d.metadata @> $4::jsonb;
+
+-- name: related_terms
+-- Words that keep company with the query's, neither everywhere nor almost nowhere.
+WITH near AS MATERIALIZED (
+    SELECT terms FROM kb_terms WHERE collection_id = ANY($1::integer[]) AND terms @@ $2::text::tsquery LIMIT 200
+), seen AS (
+    SELECT lexeme, count(*) AS n FROM near, unnest(terms) AS u(lexeme) GROUP BY lexeme HAVING count(*) > 1
+)
+SELECT s.lexeme FROM seen s JOIN kb_frequencies f ON f.term = s.lexeme AND f.collection_id = ANY($1::integer[])
+WHERE s.lexeme <> ALL($3::text[]) AND length(s.lexeme) > 3 AND s.lexeme !~ '[0-9]'
+GROUP BY s.lexeme, s.n ORDER BY s.n::real / sqrt(sum(f.chunks)) DESC, s.lexeme LIMIT $4;
+
+-- name: header_paths
+SELECT header_path FROM kb_chunks WHERE collection_id = ANY($1::integer[]) AND header_path <> ''
+GROUP BY header_path ORDER BY count(*) DESC, header_path LIMIT $2;
+
+-- name: document
+SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id WHERE d.id = $1;
+
+-- name: documents
+SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id
+WHERE c.name = $1 ORDER BY d.source LIMIT $2;
+
+-- name: record_query
+WITH trimmed AS (DELETE FROM kb_queries WHERE id <= (SELECT max(id) FROM kb_queries) - 10000)
+INSERT INTO kb_queries (query, collections, results, best, refinement) VALUES ($1, $2, $3, $4, $5);
+
+-- name: history
+SELECT query, collections, results, best, refinement, asked_at FROM kb_queries ORDER BY id DESC LIMIT $1;

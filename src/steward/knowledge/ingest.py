@@ -10,7 +10,7 @@ import fnmatch
 import hashlib
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,13 @@ class Report:
     @property
     def documents(self) -> int:
         return self.added + self.updated + self.unchanged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    content: str
+    source: str
+    title: str
 
 
 async def no_progress(_done: int, _total: int | None, _message: str) -> None:
@@ -103,18 +110,21 @@ class Ingester:
         await self._store.settle(collection.id)
         return report
 
-    async def add_text(self, text: str, collection: Collection, *, source: str, title: str) -> Report:
-        """A text that is no file; its source is its identity, so that saying it again replaces it."""
-        document = Document(
-            source=source,
-            title=title,
-            media_type="text/markdown",
-            sha256=hashlib.sha256(text.encode()).hexdigest(),
-            size=len(text.encode()),
-        )
+    async def add_texts(self, texts: Iterable[Text], collection: Collection) -> Report:
+        """Texts that are no files; a source is an identity, so that saying it again replaces what it said."""
         report = Report()
-        before = await self._store.known(collection.id, [source])
-        await self._keep(document, ReadDocument(title, document.media_type, self._readers.markdown(text)), collection, report, bool(before))
+        for text in texts:
+            data = text.content.encode()
+            document = Document(
+                source=text.source,
+                title=text.title,
+                media_type="text/markdown",
+                sha256=hashlib.sha256(data).hexdigest(),
+                size=len(data),
+            )
+            known = text.source in await self._store.known(collection.id, [text.source])
+            read = ReadDocument(text.title, document.media_type, self._readers.markdown(text.content))
+            await self._keep(document, read, collection, report, known)
         await self._store.settle(collection.id)
         return report
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steward.contract.ports import Embedder, Reranker
-from steward.knowledge.ingest import Ingester, Progress, Report, no_progress
+from steward.knowledge.ingest import Ingester, Progress, Report, Text, no_progress
 from steward.knowledge.model import (
     Answer,
     Collection,
@@ -136,7 +136,8 @@ class KnowledgeBase:
             raise DocumentError("The content holds a NUL character.", fix="Remove it and send it again.")
         if not source.strip():
             raise DocumentError("The source is empty.", fix="Say where it comes from: an address or a name.")
-        return await self._ingester.add_text(text, into, source=source.strip(), title=title or source.strip())
+        item = Text(content=text, source=source.strip(), title=title or source.strip())
+        return await self._ingester.add_texts([item], into)
 
     async def forget_documents(self, collection: str, sources: Sequence[str]) -> int:
         return await self._ingester.forget(await self._store.collection(collection), sources)

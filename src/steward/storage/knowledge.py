@@ -182,7 +182,7 @@ class PostgresKnowledgeStore:
         )
         ids = list(dict.fromkeys([*lexical, *nearest]))
         rows = await self._database.fetch(
-            SQL.passages, ids, [_quoted(term) for term in terms], [kind.value for kind in filters.kinds],
+            SQL.passages, ids, [quoted(term) for term in terms], [kind.value for kind in filters.kinds],
             dict(filters.metadata),
         )  # fmt: skip
         vectors = [row["embedding"] for row in rows]
@@ -216,7 +216,7 @@ class PostgresKnowledgeStore:
         weights = [statistics.weight(term) * terms[term] for term in known]
         rows = await self._database.fetch(
             SQL.lexical,
-            *(list(collections), [_quoted(term) for term in known], weights, _rare(known, statistics)),
+            *(list(collections), [quoted(term) for term in known], weights, _rare(known, statistics)),
             *(LEXICAL_CANDIDATES, statistics.average_length, limit),
         )
         return [row["chunk_id"] for row in rows]
@@ -235,7 +235,7 @@ class PostgresKnowledgeStore:
     async def related_terms(self, collections: Sequence[int], terms: Sequence[str], *, limit: int) -> Sequence[str]:
         if not terms:
             return []
-        query = " | ".join(map(_quoted, terms))
+        query = " | ".join(map(quoted, terms))
         rows = await self._database.fetch(SQL.related_terms, list(collections), query, list(terms), limit)
         return [row["lexeme"] for row in rows]
 
@@ -304,11 +304,11 @@ def _rare(known: Sequence[str], statistics: Statistics) -> str:
         total += statistics.frequency[term]
         if total > LEXICAL_CANDIDATES:
             break
-        chosen.append(_quoted(term))
-    return " | ".join(chosen) if chosen else " & ".join(map(_quoted, known))
+        chosen.append(quoted(term))
+    return " | ".join(chosen) if chosen else " & ".join(map(quoted, known))
 
 
-def _quoted(term: str) -> str:
+def quoted(term: str) -> str:
     return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
 
 

@@ -1,0 +1,305 @@
+"""The knowledge-base server: five tools, resources and prompts over MCP.
+
+Owns names, parameters and error codes exactly as KB states them. Does not own what the operations do (knowledge).
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import mcp_types
+import orjson
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import NotFoundError as UnknownToolError
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from mcp.shared.exceptions import MCPError
+from pydantic import Field, ValidationError
+
+from steward.contract.errors import ConfigError, InputError, StewardError
+from steward.knowledge.model import (
+    CollectionError,
+    ConfigurationError,
+    DocumentError,
+    QueryError,
+    parse_kind,
+    parse_names,
+)
+from steward.knowledge.service import KnowledgeBase
+from steward.servers import knowledge_shapes as shapes
+from steward.servers.asking import Asked, ask
+
+logger = logging.getLogger(__name__)
+
+CODES: tuple[tuple[type[StewardError], int], ...] = (
+    (ConfigurationError, -32001),
+    (ConfigError, -32001),
+    (CollectionError, -32002),
+    (DocumentError, -32003),
+    (QueryError, -32004),
+    (InputError, -32602),
+)
+SYSTEM = -32000
+INVALID_PARAMETERS = -32602
+READS = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+ADDS = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
+DELETES = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
+QUICK, SLOW, LONG = 5.0, 30.0, 3_600.0  # seconds: simple operations, queries, ingestion
+
+INSTRUCTIONS = """A library of documents on this machine. Ask with query_knowledge_base; each result says where it stands.
+Results carry a relevance between 0 and 1; query_refinement says how to ask better."""
+
+
+class _Unexpected(logging.Filter):
+    """FastMCP logs whatever a tool raises, with its stack; an error that we explain is no news."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], StewardError))
+
+
+logging.getLogger("fastmcp.server.server").addFilter(_Unexpected())
+
+
+class KnowledgeErrors(Middleware):
+    """Every error leaves as a JSON-RPC error with KB's code and guidance; FastMCP keeps them only from here."""
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mcp_types.CallToolRequestParams],
+        call_next: CallNext[mcp_types.CallToolRequestParams, Any],
+    ) -> Any:
+        try:
+            return await call_next(context)
+        except MCPError:
+            raise
+        except UnknownToolError as error:
+            raise MCPError(INVALID_PARAMETERS, "There is no such tool.", {"details": str(error)}) from error
+        except Exception as error:
+            raise wire_error(error) from error
+
+
+def wire_error(error: Exception) -> MCPError:
+    """What the client is told: our own words for our own errors, and nothing of the inside for the rest."""
+    found = error if isinstance(error, StewardError) else error.__cause__
+    if isinstance(found, StewardError):
+        code = next((number for kind, number in CODES if isinstance(found, kind)), SYSTEM)
+        data = {
+            "details": found.message,
+            "guidance": found.fix or "Try again; if it stays, look into the log.",
+            "error_code": found.code,
+            "retryable": found.retryable,
+        }
+        return MCPError(code, found.message, data)
+    invalid = error if isinstance(error, ValidationError) else error.__cause__
+    if isinstance(invalid, ValidationError):
+        problems = "; ".join(
+            f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in invalid.errors()
+        )
+        return MCPError(
+            INVALID_PARAMETERS,
+            "The arguments do not fit this tool.",
+            {"details": problems, "guidance": "See the tool's input schema."},
+        )
+    if isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError) or "timed out" in str(error):
+        return MCPError(SYSTEM, "The operation took too long.", {"details": "timeout", "guidance": "Ask for less."})
+    logger.error("A knowledge tool failed", exc_info=error)
+    return MCPError(
+        SYSTEM,
+        "Tool execution failed",
+        {"details": type(error).__name__, "guidance": "Look into Steward's log for the cause."},
+    )
+
+
+def build(knowledge: KnowledgeBase, *, confirm_deletion: bool = False) -> FastMCP:
+    """`confirm_deletion`: ask the client's person before a collection goes; off where the door asks already."""
+    server = FastMCP("steward-knowledge", instructions=INSTRUCTIONS, middleware=[KnowledgeErrors()])
+    _add_query(server, knowledge)
+    _add_collections(server, knowledge, confirm_deletion)
+    _add_documents(server, knowledge)
+    _add_projects(server, knowledge)
+    _add_resources(server, knowledge)
+    _add_prompts(server)
+    return server
+
+
+def _add_query(server: FastMCP, knowledge: KnowledgeBase) -> None:
+    @server.tool(annotations=READS, timeout=SLOW)
+    async def query_knowledge_base(
+        query: Annotated[str, Field(description="What you are looking for, in your own words.")],
+        collections: Annotated[
+            str | None, Field(description="Comma-separated collection names; all when absent.")
+        ] = None,
+        top_k: Annotated[int, Field(description="Number of results, 1 to 100.")] = 10,
+        document_context: Annotated[
+            str | None, Field(description="Text of the document at hand; it sharpens the search.")
+        ] = None,
+    ) -> ToolResult:
+        """Search the knowledge base by meaning and words, with re-ranking."""
+        answer = await knowledge.query(
+            query, collections=parse_names(collections), top_k=top_k, document_context=document_context
+        )
+        return ToolResult(
+            content=shapes.answer_text(query, answer), structured_content=shapes.answer_data(answer)
+        )
+
+
+def _add_collections(server: FastMCP, knowledge: KnowledgeBase, confirm_deletion: bool) -> None:
+    @server.tool(annotations=DELETES, timeout=QUICK * 12)
+    async def manage_collections(
+        action: Annotated[Literal["create", "list", "delete", "info"], Field(description="What to do.")],
+        ctx: Context,
+        collection_name: Annotated[
+            str | None, Field(description="Needed for create, delete and info.")
+        ] = None,
+        collection_type: Annotated[
+            str | None, Field(description="fundamental or project-specific, for create.")
+        ] = None,
+        project_name: Annotated[str | None, Field(description="A project to link the new one to.")] = None,
+    ) -> ToolResult | mcp_types.InputRequiredResult:
+        """Create, list, inspect or delete collections. Deleting removes every document in it, for good."""
+        if action == "list":
+            found = await knowledge.collections()
+            data = {"status": "success", "collections": [shapes.collection_data(item) for item in found]}
+            return ToolResult(content=shapes.collections_text(found), structured_content=data)
+        name = collection_name
+        if not name:
+            answer = await ask(ctx, "collection_name", f"Which collection should be used for '{action}'?")
+            if not isinstance(answer, Asked):
+                return answer
+            name = answer.value or ""
+        if not name.strip():
+            raise CollectionError(f"'{action}' needs collection_name.", fix="Name the collection.")
+        match action:
+            case "create":
+                item = await knowledge.create_collection(name, parse_kind(collection_type), project=project_name)
+                text = f"Created collection **{item.name}** ({item.kind.value})."
+            case "info":
+                item = await knowledge.collection(name)
+                text = shapes.collections_text([item])
+            case "delete":
+                item = await knowledge.collection(name)
+                if confirm_deletion:
+                    question = f"Delete '{item.name}' with {item.documents} documents, for good? Type its name."
+                    answer = await ask(ctx, "confirm", question)
+                    if not isinstance(answer, Asked):
+                        return answer
+                    if answer.possible and answer.value != item.name:
+                        raise CollectionError("Nothing was deleted.", code="KB_NOT_CONFIRMED", fix="Confirm it.")
+                item = await knowledge.delete_collection(name)
+                text = f"Deleted collection **{item.name}** with {item.documents} documents."
+        data = {"status": "success", "action": action, "collection": shapes.collection_data(item)}
+        return ToolResult(content=text, structured_content=data)
+
+
+def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
+    @server.tool(annotations=ADDS, timeout=LONG)
+    async def ingest_documents(
+        path: Annotated[str, Field(description="A file or a folder on this machine.")],
+        collection: Annotated[str, Field(description="The collection to add it to.")],
+        ctx: Context,
+        recursive: Annotated[bool, Field(description="Folders inside the folder as well.")] = False,
+    ) -> ToolResult:
+        """Add a file or a folder: Markdown, text, HTML, PDF, DOCX, CSV and source code. Unchanged files are skipped."""
+
+        async def progress(done: int, total: int | None, message: str) -> None:
+            await ctx.report_progress(done, total, message)
+
+        report = await knowledge.ingest(path, collection, recursive=recursive, progress=progress)
+        return ToolResult(
+            content=shapes.report_text(report, collection),
+            structured_content=shapes.report_data(report, collection),
+        )
+
+    @server.tool(annotations=ADDS, timeout=SLOW)
+    async def augment_knowledge(
+        content: Annotated[str, Field(description="The text to keep, Markdown welcome.")],
+        source: Annotated[str, Field(description="Where it comes from: an address or a name.")],
+        collection: Annotated[str, Field(description="The collection to add it to.")],
+        title: Annotated[str | None, Field(description="The document's title.")] = None,
+    ) -> ToolResult:
+        """Add outside research. The same source again replaces what it said before."""
+        report = await knowledge.augment(content, source=source, collection=collection, title=title)
+        return ToolResult(
+            content=shapes.report_text(report, collection),
+            structured_content=shapes.report_data(report, collection),
+        )
+
+
+def _add_projects(server: FastMCP, knowledge: KnowledgeBase) -> None:
+    @server.tool(annotations=ADDS, timeout=QUICK)
+    async def manage_projects(
+        action: Annotated[
+            Literal["create", "link", "unlink", "set-defaults"], Field(description="What to do.")
+        ],
+        ctx: Context,
+        project_name: Annotated[str | None, Field(description="The project.")] = None,
+        collections: Annotated[str | None, Field(description="Comma-separated collection names.")] = None,
+    ) -> ToolResult | mcp_types.InputRequiredResult:
+        """Group collections under projects, and choose which ones a project searches by default."""
+        name = project_name
+        if not name:
+            answer = await ask(ctx, "project_name", f"Which project should be used for '{action}'?")
+            if not isinstance(answer, Asked):
+                return answer
+            name = answer.value or ""
+        if not name.strip():
+            raise CollectionError(f"'{action}' needs project_name.", fix="Name the project.")
+        names = parse_names(collections)
+        if action in ("link", "unlink") and not names:
+            raise CollectionError(f"'{action}' needs collections.", fix="Name them, separated by commas.")
+        match action:
+            case "create":
+                project = await knowledge.create_project(name, names)
+            case "link":
+                project = await knowledge.link(name, names)
+            case "unlink":
+                project = await knowledge.unlink(name, names)
+            case "set-defaults":
+                project = await knowledge.set_defaults(name, names)
+        data = {"status": "success", "action": action, "project": shapes.project_data(project)}
+        return ToolResult(content=shapes.project_text(project), structured_content=data)
+
+
+def _json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return orjson.dumps(value, default=str).decode()
+
+
+def _add_resources(server: FastMCP, knowledge: KnowledgeBase) -> None:
+    @server.resource("knowledge://collections", mime_type="application/json")
+    async def collections() -> str:
+        """Every collection with its counts and sizes."""
+        return _json([shapes.collection_data(item) for item in await knowledge.collections()])
+
+    @server.resource("knowledge://collections/{name}/documents", mime_type="application/json")
+    async def documents(name: str) -> str:
+        """A collection's documents."""
+        return _json([shapes.document_data(item) for item in await knowledge.documents(name)])
+
+    @server.resource("knowledge://documents/{document_id}", mime_type="application/json")
+    async def document(document_id: int) -> str:
+        """One document's metadata."""
+        return _json(shapes.document_data(await knowledge.document(document_id)))
+
+    @server.resource("knowledge://queries", mime_type="application/json")
+    async def queries() -> str:
+        """The last queries and how they fared."""
+        return _json([shapes.query_data(item) for item in await knowledge.history()])
+
+
+def _add_prompts(server: FastMCP) -> None:
+    @server.prompt
+    def refine_query(query: str, problem: str = "too broad") -> str:
+        """Turn a weak query into a better one."""
+        return (
+            f"The search “{query}” was {problem}. Write one better query: name the thing, its property and its "
+            "setting; leave out filler words; keep the person's own terms. Then call query_knowledge_base with it."
+        )
+
+    @server.prompt
+    def extract_context(document: str) -> str:
+        """Boil a document down to what sharpens a search."""
+        return (
+            "From the document below, list in at most 120 words: its subject, the names and terms that matter, and "
+            "what its reader wants to know. Pass the list as document_context to query_knowledge_base.\n\n"
+            f"{document}"
+        )

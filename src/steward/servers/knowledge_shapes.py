@@ -1,0 +1,158 @@
+"""How the knowledge tools' answers look: as data (KB-4) and as Markdown for a reader."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from steward.knowledge.ingest import Report
+from steward.knowledge.model import Answer, Collection, Hit, Project, StoredDocument
+from steward.knowledge.ports import PastQuery
+
+
+def answer_data(answer: Answer) -> dict[str, Any]:
+    return {
+        "status": "success",
+        "results": [_hit_data(hit) for hit in answer.hits],
+        "query_refinement": {
+            "status": answer.refinement.status.value,
+            "suggestions": list(answer.refinement.suggestions),
+            "message": answer.refinement.message,
+        },
+    }
+
+
+def _hit_data(hit: Hit) -> dict[str, Any]:
+    return {
+        "content": hit.text,
+        "relevance_score": hit.relevance,
+        "relevance_label": hit.label,
+        "source_document": hit.citation.document,
+        "header_path": hit.citation.header_path,
+        "metadata": {
+            **hit.metadata,
+            "document_title": hit.citation.title,
+            "content_type": hit.kind.value,
+            "chunk_sequence_id": hit.sequence,
+            "collection": hit.collection,
+            "document_id": hit.document_id,
+            "page": hit.citation.page,
+            "span": [hit.citation.start, hit.citation.end],
+            "also_in": list(hit.also_in),
+        },
+    }
+
+
+def answer_text(query: str, answer: Answer) -> str:
+    lines = [f"## Results for “{_one_line(query)}”", ""]
+    if not answer.hits:
+        lines += ["_Nothing relevant was found._", ""]
+    for number, hit in enumerate(answer.hits, 1):
+        where = f" · {hit.citation.header_path}" if hit.citation.header_path else ""
+        page = f" · page {hit.citation.page}" if hit.citation.page is not None else ""
+        lines += [
+            f"### {number}. {hit.citation.title}{where}",
+            f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.document}`{page} · "
+            f"characters {hit.citation.start}-{hit.citation.end}",
+            "",
+            *(f"> {line}" for line in hit.text.splitlines()),
+            "",
+        ]
+        if hit.also_in:
+            lines += [f"_Also in: {', '.join(hit.also_in)}_", ""]
+    lines.append(f"**Query:** {answer.refinement.status.value} — {answer.refinement.message}")
+    if answer.refinement.suggestions:
+        lines.append(f"**Try:** {', '.join(answer.refinement.suggestions)}")
+    return "\n".join(lines)
+
+
+def collection_data(collection: Collection) -> dict[str, Any]:
+    return {
+        "name": collection.name,
+        "type": collection.kind.value,
+        "documents": collection.documents,
+        "chunks": collection.chunks,
+        "size_bytes": collection.size,
+        "projects": list(collection.projects),
+        "created_at": collection.created_at.isoformat(),
+    }
+
+
+def collections_text(collections: Sequence[Collection]) -> str:
+    if not collections:
+        return "There are no collections yet."
+    rows = [
+        f"| {item.name} | {item.kind.value} | {item.documents} | {item.chunks} | {item.size:,} |" for item in collections
+    ]
+    return "\n".join(["| Collection | Type | Documents | Chunks | Bytes |", "|---|---|---|---|---|", *rows])
+
+
+def project_data(project: Project) -> dict[str, Any]:
+    return {
+        "name": project.name,
+        "collections": list(project.collections),
+        "default_collections": list(project.defaults),
+    }
+
+
+def project_text(project: Project) -> str:
+    linked = ", ".join(project.collections) or "none"
+    defaults = ", ".join(project.defaults) or "none"
+    return f"**{project.name}**: collections {linked}; defaults {defaults}."
+
+
+def report_data(report: Report, collection: str) -> dict[str, Any]:
+    return {
+        "status": "success",
+        "collection": collection,
+        "added": report.added,
+        "updated": report.updated,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "chunks": report.chunks,
+        "failed": [{"path": path, "reason": reason} for path, reason in sorted(report.failed.items())],
+        "skipped": dict(report.skipped),
+    }
+
+
+def report_text(report: Report, collection: str) -> str:
+    lines = [
+        f"**{collection}**: {report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
+        f"{report.removed} removed; {report.chunks} new chunks."
+    ]
+    if report.failed:
+        lines += ["", f"{len(report.failed)} could not be read:"]
+        lines += [f"- `{path}`: {reason}" for path, reason in sorted(report.failed.items())[:50]]
+    if report.skipped:
+        kinds = ", ".join(f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.most_common(10))
+        lines += ["", f"Skipped, of kinds that are not read: {kinds}."]
+    return "\n".join(lines)
+
+
+def document_data(document: StoredDocument) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "collection": document.collection,
+        "source": document.source,
+        "title": document.title,
+        "media_type": document.media_type,
+        "sha256": document.sha256,
+        "size_bytes": document.size,
+        "chunks": document.chunks,
+        "ingested_at": document.ingested_at.isoformat(),
+        "metadata": dict(document.metadata),
+    }
+
+
+def query_data(query: PastQuery) -> Mapping[str, Any]:
+    return {
+        "query": query.query,
+        "collections": list(query.collections),
+        "results": query.results,
+        "best_relevance": query.best,
+        "refinement": query.refinement,
+        "asked_at": query.asked_at.isoformat(),
+    }
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else f"{line[:199]}…"

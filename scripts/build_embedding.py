@@ -29,7 +29,9 @@ def main() -> None:
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     model = source()
-    weights = {name: value.astype(np.float32) for name, value in load_file(model / "model.safetensors").items()}
+    weights = {
+        name: value.astype(np.float32) for name, value in load_file(model / "model.safetensors").items()
+    }
     (target / "minilm.onnx").write_bytes(sentence_embedder(weights, note=NOTE).SerializeToString())
     shutil.copyfile(model / "tokenizer.json", target / "minilm-tokenizer.json")
 

@@ -57,9 +57,7 @@ class Graph:
     def add_and_normalise(self, name: str, x: str, skip: str, weights: Mapping[str, Array]) -> str:
         gamma = self.constant(f"{name}.gamma", weights[f"{name}.weight"])
         beta = self.constant(f"{name}.beta", weights[f"{name}.bias"])
-        return self.node(
-            "SkipLayerNormalization", [x, skip, gamma, beta], domain=MICROSOFT, epsilon=EPSILON
-        )
+        return self.node("SkipLayerNormalization", [x, skip, gamma, beta], domain=MICROSOFT, epsilon=EPSILON)
 
     def embed(self, weights: Mapping[str, Array]) -> str:
         """Word, position and type tables summed and normalised."""
@@ -118,7 +116,9 @@ class Graph:
 def sentence_embedder(weights: Mapping[str, Array], *, note: str) -> ModelProto:
     """Mean over the tokens, scaled to length one."""
     graph = Graph()
-    mean = graph.node("ReduceMean", [graph.encode(weights), graph.constant("axis", np.array([1]))], keepdims=0)
+    mean = graph.node(
+        "ReduceMean", [graph.encode(weights), graph.constant("axis", np.array([1]))], keepdims=0
+    )
     axis = graph.constant("last", np.array([-1]))
     length = graph.node("ReduceL2", [mean, axis], keepdims=1)
     return graph.finish(graph.node("Div", [mean, length]), shape=["batch", HIDDEN], note=note)
@@ -130,8 +130,11 @@ def cross_encoder(weights: Mapping[str, Array], *, note: str) -> ModelProto:
     zero = graph.constant("first", np.array(0))
     first = graph.node("Gather", [graph.encode(weights), zero], axis=1)
     pooled = graph.node(
-        "Tanh", [graph.linear("pooler.dense", first, weights["pooler.dense.weight"], weights["pooler.dense.bias"])]
+        "Tanh",
+        [graph.linear("pooler.dense", first, weights["pooler.dense.weight"], weights["pooler.dense.bias"])],
     )
     head = graph.constant("head.weight", weights["classifier.weight"].T.copy())
-    logit = graph.node("Add", [graph.node("MatMul", [pooled, head]), graph.constant("head.bias", weights["classifier.bias"])])
+    logit = graph.node(
+        "Add", [graph.node("MatMul", [pooled, head]), graph.constant("head.bias", weights["classifier.bias"])]
+    )
     return graph.finish(logit, shape=["batch", 1], note=note)

@@ -111,7 +111,10 @@ def invent(passages: list[Passage], rng: random.Random, per_source: int) -> list
             if not 6 <= len(words) <= 50:
                 continue
             rest = Passage(
-                " ".join(sentences[:chosen] + sentences[chosen + 1 :]), source, passages[index].group, len(passages)
+                " ".join(sentences[:chosen] + sentences[chosen + 1 :]),
+                source,
+                passages[index].group,
+                len(passages),
             )
             passages.append(rest)
             made.append(Question(" ".join(words), source, {index, len(passages) - 1}))
@@ -122,7 +125,10 @@ class Encoder(nn.Module):
     def __init__(self, weights: dict[str, torch.Tensor]) -> None:
         super().__init__()
         config = BertConfig(
-            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
+            hidden_size=384,
+            num_hidden_layers=6,
+            num_attention_heads=12,
+            intermediate_size=1536,
             layer_norm_eps=1e-12,
         )
         self.bert = BertModel(config)
@@ -158,7 +164,9 @@ def pad(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def pair_batch(pairs: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    rows = [[CLS, *q[:QUERY_LENGTH], SEP, *p[: LENGTH - 3 - min(len(q), QUERY_LENGTH)], SEP] for q, p in pairs]
+    rows = [
+        [CLS, *q[:QUERY_LENGTH], SEP, *p[: LENGTH - 3 - min(len(q), QUERY_LENGTH)], SEP] for q, p in pairs
+    ]
     ids, mask = pad(rows)
     segments = torch.zeros_like(ids)
     for i, (q, _) in enumerate(pairs):
@@ -193,7 +201,9 @@ def lexical_scores(questions: list[str], texts: list[str]) -> torch.Tensor:
             columns.append(i)
             values.append(idf * f * 2.2 / (f + norm))
     weights = torch.sparse_coo_tensor(
-        torch.tensor([rows, columns]), torch.tensor(values, dtype=torch.float32), (len(vocabulary), len(texts))
+        torch.tensor([rows, columns]),
+        torch.tensor(values, dtype=torch.float32),
+        (len(vocabulary), len(texts)),
     ).to(DEVICE)
     asked = torch.zeros(len(questions), len(vocabulary), device=DEVICE)
     for i, question in enumerate(questions):
@@ -248,7 +258,9 @@ def negatives_rule(question: Question, passages: list[Passage]):
 
 
 class Sampler:
-    def __init__(self, passages: list[Passage], questions: list[Question], *, negatives: int, seed: int) -> None:
+    def __init__(
+        self, passages: list[Passage], questions: list[Question], *, negatives: int, seed: int
+    ) -> None:
         self.passages, self.questions, self.negatives = passages, questions, negatives
         self.rng = random.Random(seed)
 
@@ -333,7 +345,9 @@ def judge(model: Encoder, tokenizer: Tokenizer, data: Path) -> None:
                 gains = np.array(row["gain"])[np.argsort(-mixed, kind="stable")]
                 if "ideal" in row:
                     discount = 1 / np.log2(np.arange(2, 12))
-                    total += (gains[:10] * discount).sum() / (np.array(row["ideal"]) * discount[: len(row["ideal"])]).sum()
+                    total += (gains[:10] * discount).sum() / (
+                        np.array(row["ideal"]) * discount[: len(row["ideal"])]
+                    ).sum()
                 else:
                     total += float(gains[:5].max() > 0)
             out.append(f"{weight}: {total / len(rows):.4f}")
@@ -350,16 +364,25 @@ def train(args: argparse.Namespace) -> None:
     passages, questions = read(data)
     questions += invent(passages, random.Random(args.seed), args.invented)
     for items in (passages, questions):
-        for item, code in zip(items, tokenizer.encode_batch([x.text for x in items], add_special_tokens=False), strict=True):
+        for item, code in zip(
+            items, tokenizer.encode_batch([x.text for x in items], add_special_tokens=False), strict=True
+        ):
             item.ids = code.ids[:LENGTH]
     spoken = [p for p in passages if p.before]
-    for p, code in zip(spoken, tokenizer.encode_batch([f"{p.before}\n{p.text}" for p in spoken], add_special_tokens=False), strict=True):
+    for p, code in zip(
+        spoken,
+        tokenizer.encode_batch([f"{p.before}\n{p.text}" for p in spoken], add_special_tokens=False),
+        strict=True,
+    ):
         p.with_before = code.ids[-(LENGTH - 32) :]
     weights = load_file(data / "minilm-fp16.safetensors")
     model = Encoder(weights).to(DEVICE)
     model.eval()
     mine(model, passages, questions)
-    print(f"{len(passages)} passages, {len(questions)} questions, mined after {time.time() - started:.0f} s", flush=True)
+    print(
+        f"{len(passages)} passages, {len(questions)} questions, mined after {time.time() - started:.0f} s",
+        flush=True,
+    )
     model.train()
     sampler = Sampler(passages, questions, negatives=args.negatives, seed=args.seed)
     steps = args.epochs * math.ceil(len(questions) / args.batch)
@@ -374,11 +397,17 @@ def train(args: argparse.Namespace) -> None:
             for group in optimiser.param_groups:
                 group["lr"] = args.rate * min(step / 100, max(0.0, 1 - spent))
             with torch.autocast(DEVICE, torch.bfloat16):
-                logits = model(*(x.to(DEVICE, non_blocking=True) for x in batch)).float().view(-1, args.negatives + 1)
+                logits = (
+                    model(*(x.to(DEVICE, non_blocking=True) for x in batch))
+                    .float()
+                    .view(-1, args.negatives + 1)
+                )
             target = torch.zeros(len(logits), dtype=torch.long, device=DEVICE)
             truth = torch.zeros_like(logits)
             truth[:, 0] = 1
-            loss = functional.cross_entropy(logits, target) + 0.3 * functional.binary_cross_entropy_with_logits(
+            loss = functional.cross_entropy(
+                logits, target
+            ) + 0.3 * functional.binary_cross_entropy_with_logits(
                 logits, truth, pos_weight=torch.tensor(3.0, device=DEVICE)
             )
             optimiser.zero_grad(set_to_none=True)
@@ -392,7 +421,10 @@ def train(args: argparse.Namespace) -> None:
                     if v.is_floating_point():
                         average[k].lerp_(v, 1 - decay)
             if step % 100 == 0:
-                print(f"epoch {epoch} step {step}/{steps} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
+                print(
+                    f"epoch {epoch} step {step}/{steps} loss {loss.item():.3f} {time.time() - started:.0f} s",
+                    flush=True,
+                )
             if time.time() - started > args.seconds:
                 break
         kept = {k: v.clone() for k, v in model.state_dict().items()}
@@ -414,7 +446,12 @@ def save(model: Encoder, out: Path, name: str) -> None:
         {f"{words}.0": state[words][:half].clone()},
         {f"{words}.1": state[words][half:].clone()},
         {k: v for k, v in state.items() if k.startswith("encoder.layer") and int(k.split(".")[2]) < 3},
-        {k: v for k, v in state.items() if not k.startswith("encoder.layer") and k != words or k.startswith("encoder.layer") and int(k.split(".")[2]) >= 3},
+        {
+            k: v
+            for k, v in state.items()
+            if (not k.startswith("encoder.layer") and k != words)
+            or (k.startswith("encoder.layer") and int(k.split(".")[2]) >= 3)
+        },
     ]
     out.mkdir(parents=True, exist_ok=True)
     for i, part in enumerate(parts):

@@ -17,6 +17,14 @@ from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.own_servers import register_own_servers
+from steward.bootstrap.knowledge import (
+    KNOWLEDGE_AGENT,
+    MEMORY_AGENT,
+    Library,
+    knowledge_agent,
+    memory_agent,
+    open_library,
+)
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker
@@ -58,6 +66,7 @@ class Platform:
     writer: RegistryWriter
     ranker: ToolRanker
     tasks: TaskRoom
+    library: Library
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -98,6 +107,9 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         tasks = await open_tasks(orchestrator, database)
         register_own_servers(orchestrator, settings)
         register_servers(orchestrator, settings, PostgresPinStore(database))
+        library = await open_library(settings, database, stack)
+        orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library))
+        orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(orchestrator.settle)
         stack.push_async_callback(workshop.writer.close)
@@ -114,6 +126,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             writer=workshop.writer,
             ranker=LexicalRanker(),
             tasks=tasks,
+            library=library,
         )
 
 

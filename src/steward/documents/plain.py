@@ -31,9 +31,7 @@ def code_blocks(text: str) -> Iterator[Block]:
     starts = [(0, "")] + [(match.start(), match[1]) for match in _DEFINITION.finditer(text)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
     for (start, name), end in zip(starts, ends, strict=True):
-        yield Block(
-            text=text[start:end], kind=ContentType.CODE, headers=(name,) if name else (), start=start
-        )
+        yield Block(text=text[start:end], kind=ContentType.CODE, headers=(name,) if name else (), start=start)
 
 
 def table_blocks(text: str) -> Iterator[Block]:

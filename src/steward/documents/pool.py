@@ -66,7 +66,8 @@ class DocumentReaders:
             await self._end(process)
             process = None
             raise DocumentError(
-                f"{path.name} could not be read within {self._deadline:.0f} s.", fix="Split it into smaller files."
+                f"{path.name} could not be read within {self._deadline:.0f} s.",
+                fix="Split it into smaller files.",
             ) from None
         except BaseException:
             await self._end(process)
@@ -86,13 +87,20 @@ class DocumentReaders:
         except (ConnectionError, ValueError):
             line = b""
         if not line:
-            raise DocumentError(f"{path.name} made its reader stop.", fix="It may be damaged, or far too large.")
+            raise DocumentError(
+                f"{path.name} made its reader stop.", fix="It may be damaged, or far too large."
+            )
         return orjson.loads(line)
 
     async def _start(self) -> Process:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "steward.documents.worker", stdin=PIPE, stdout=PIPE,
-            stderr=asyncio.subprocess.DEVNULL, limit=_LINE_LIMIT,
+            sys.executable,
+            "-m",
+            "steward.documents.worker",
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=_LINE_LIMIT,
         )
         self._all.add(process)
         return process

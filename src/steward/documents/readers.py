@@ -18,10 +18,11 @@ MARKDOWN = {".md", ".markdown", ".mdx", ".rst"}
 TEXT = {".txt", ".text", ".log", ".org", ".tex", ""}
 TABLES = {".csv", ".tsv"}
 PAGES = {".html", ".htm", ".xhtml", ".docx", ".pdf"}
-CODE = set(
-    ".py .pyi .js .jsx .ts .tsx .java .kt .c .h .cc .cpp .hpp .cs .go .rs .rb .php .swift .scala .sh .bash .sql "
-    ".r .jl .lua .pl .css .scss .json .yaml .yml .toml .ini .cfg .xml .proto .graphql .tf .dockerfile".split()
-)
+_CODE = """
+.py .pyi .js .jsx .ts .tsx .java .kt .c .h .cc .cpp .hpp .cs .go .rs .rb .php .swift .scala .sh .bash .sql .r
+.jl .lua .pl .css .scss .json .yaml .yml .toml .ini .cfg .xml .proto .graphql .tf
+"""
+CODE = frozenset(_CODE.split())
 READABLE = MARKDOWN | TEXT | TABLES | PAGES | CODE
 _MEDIA_TYPES = {
     ".pdf": "application/pdf",
@@ -119,4 +120,6 @@ def _pages(pages: list[Any]) -> Iterator[Block]:
 def _refused(name: str, said: str) -> DocumentError:
     if "password" in said.lower() or "encrypt" in said.lower():
         return DocumentError(f"{name} is encrypted.", fix="Remove its password and ingest it again.")
-    return DocumentError(f"{name} cannot be read: it is damaged or not what its name says.", fix="Open and save it again.")
+    return DocumentError(
+        f"{name} cannot be read: it is damaged or not what its name says.", fix="Open and save it again."
+    )

@@ -22,7 +22,10 @@ def answer(path: str) -> dict[str, Any]:
     except MemoryError:
         return {"error": f"{Path(path).name} needs too much memory.", "fix": "Split it into smaller files."}
     except OSError as error:
-        return {"error": f"{Path(path).name} cannot be read: {error.strerror}.", "fix": "Check its permissions."}
+        return {
+            "error": f"{Path(path).name} cannot be read: {error.strerror}.",
+            "fix": "Check its permissions.",
+        }
     except Exception as error:  # noqa: BLE001 - a parser's own mistake must not end the worker
         name = Path(path).name
         return {"error": f"{name} cannot be read ({type(error).__name__}).", "fix": "Open and save it again."}

@@ -1,7 +1,7 @@
 """How well memory recalls: the suite `memory`.
 
-Stores every memory in order through the manager that agents use and asks every query of its scope. What the manager
-refuses to keep (greetings, questions) counts as lost.
+Stores every memory in order through the manager that agents use and asks every query of its scope. What the
+manager refuses to keep (greetings, questions) counts as lost.
 """
 
 import asyncio
@@ -75,7 +75,9 @@ async def _run(
             started = time.perf_counter()
             found = await manager(str(row["scope"])).semantic_search(str(row["query"]), DEPTH)
             times.append(time.perf_counter() - started)
-            hits.append(bool({item["metadata"]["evidence"] for item in found} & {str(e) for e in row["evidence"]}))
+            hits.append(
+                bool({item["metadata"]["evidence"] for item in found} & {str(e) for e in row["evidence"]})
+            )
         return hits, times
 
 

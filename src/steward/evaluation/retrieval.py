@@ -1,7 +1,7 @@
 """How well search finds documents: the suite `retrieval`.
 
-Ingests the corpus into a database of its own and asks every query through the searcher that answers users; the one
-difference is that nothing is left out for being irrelevant, because the measures want full lists.
+Ingests the corpus into a database of its own and asks every query through the searcher that answers users;
+the one difference is that nothing is left out for being irrelevant, because the measures want full lists.
 """
 
 import asyncio
@@ -46,7 +46,8 @@ def evaluate(path: Path) -> dict[str, Any]:
         "n": len(asked),
         "ndcg@10": round(statistics.fmean(ndcg(ranked, gains) for ranked, gains in pairs), 4),
         "recall@100": round(
-            statistics.fmean(len(set(ranked[:DEPTH]) & gains.keys()) / len(gains) for ranked, gains in pairs), 4
+            statistics.fmean(len(set(ranked[:DEPTH]) & gains.keys()) / len(gains) for ranked, gains in pairs),
+            4,
         ),
         "p50_ms": round(statistics.median(times) * 1000, 1),
     }
@@ -67,7 +68,11 @@ async def _run(
         collection = await store.create_collection("evaluation", CollectionKind.FUNDAMENTAL)
         ingester = Ingester(store, embedder, readers, roots=[])
         texts = (
-            Text(content=str(row.get("text") or row["title"]), source=str(row["_id"]), title=str(row.get("title") or ""))
+            Text(
+                content=str(row.get("text") or row["title"]),
+                source=str(row["_id"]),
+                title=str(row.get("title") or ""),
+            )
             for row in corpus
             if row.get("text") or row.get("title")
         )

@@ -19,7 +19,7 @@ _LINE = re.compile(r"(?<=\n)")
 
 def chunks(blocks: Iterable[Block]) -> Iterator[Chunk]:
     """In reading order, numbered from 0."""
-    for sequence, block in enumerate(_merged(piece for block in blocks for piece in _split(block))):
+    for sequence, block in enumerate(_merged(piece for whole in blocks for piece in _split(whole))):
         yield Chunk(
             sequence=sequence,
             text=block.text,

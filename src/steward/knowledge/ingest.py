@@ -1,8 +1,8 @@
 """Ingestion: files and folders become chunks in a collection, one transaction a document.
 
-Owns which files are taken, what has changed, and the account of what happened. A document is stored whole or not
-at all; running again after an interruption finishes the rest and repeats nothing. Memory is bounded by the files
-in flight, never by the folder.
+Owns which files are taken, what has changed, and the account of what happened. A document is stored whole
+or not at all; running again after an interruption finishes the rest and repeats nothing. Memory is bounded
+by the files in flight, never by the folder.
 """
 
 import asyncio
@@ -25,8 +25,20 @@ from steward.knowledge.terms import terms
 LARGEST_FILE = 50 * 1024 * 1024
 IN_FLIGHT = 4
 IGNORED = frozenset(
-    ".git .hg .svn .venv venv node_modules __pycache__ .mypy_cache .pytest_cache .ruff_cache .tox .idea .vscode "
-    "dist build .DS_Store".split()
+    {
+        *(
+            ".git",
+            ".hg",
+            ".svn",
+            ".venv",
+            "venv",
+            "node_modules",
+            "__pycache__",
+            ".mypy_cache",
+            ".pytest_cache",
+        ),
+        *(".ruff_cache", ".tox", ".idea", ".vscode", "dist", "build", ".DS_Store"),
+    }
 )
 IGNORE_FILE = ".stewardignore"
 _EMBED_BATCH = 64
@@ -165,7 +177,7 @@ class Ingester:
         return file
 
     async def _file(self, file: Path, collection: Collection, folder: Path | None, report: Report) -> None:
-        size = file.stat().st_size
+        size = (await asyncio.to_thread(file.stat)).st_size
         if size > LARGEST_FILE:
             raise DocumentError(
                 f"{file.name} has {size / 1e6:,.0f} MB; at most {LARGEST_FILE / 1e6:,.0f} MB are read.",
@@ -193,7 +205,9 @@ class Ingester:
     ) -> None:
         cut = await asyncio.to_thread(lambda: [*chunks(read.blocks)])
         if not cut:
-            raise DocumentError(f"{Path(document.source).name} holds no text.", fix="There is nothing to ingest.")
+            raise DocumentError(
+                f"{Path(document.source).name} holds no text.", fix="There is nothing to ingest."
+            )
         embedded: list[EmbeddedChunk] = []
         for start in range(0, len(cut), _EMBED_BATCH):
             part = cut[start : start + _EMBED_BATCH]
@@ -219,10 +233,11 @@ class Ingester:
         self, collection: Collection, folder: Path, seen: set[str], recursive: bool
     ) -> int:
         """Documents that were found under this folder once and are not there any more."""
-        gone: list[str] = []
-        async for source in self._store.sources_under(collection.id, str(folder)):
-            if source not in seen and (recursive or Path(source).parent == folder or not Path(source).exists()):
-                gone.append(source)
+        gone = [
+            source
+            async for source in self._store.sources_under(collection.id, str(folder))
+            if source not in seen and (recursive or Path(source).parent == folder)
+        ]
         return await self._store.remove(collection.id, gone) if gone else 0
 
     def _files(self, folder: Path, recursive: bool, report: Report) -> Iterator[Path]:
@@ -245,9 +260,6 @@ class Ingester:
                     report.skipped[file.suffix.lower()] += 1
 
 
-
-
-
 def _patterns(folder: Path) -> list[str]:
     file = folder / IGNORE_FILE
     if not file.is_file():
@@ -260,7 +272,9 @@ def _ignored(path: Path, folder: Path, patterns: Sequence[str]) -> bool:
     if path.name in IGNORED or (path.name.startswith(".") and path.name != "."):
         return True
     relative = path.relative_to(folder).as_posix()
-    return any(fnmatch.fnmatch(relative, pattern) or fnmatch.fnmatch(path.name, pattern) for pattern in patterns)
+    return any(
+        fnmatch.fnmatch(relative, pattern) or fnmatch.fnmatch(path.name, pattern) for pattern in patterns
+    )
 
 
 def _digest(file: Path) -> str:

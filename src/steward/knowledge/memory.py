@@ -1,7 +1,8 @@
 """Semantic memory: what was learned, kept per user, agent and project, found again by meaning.
 
-Owns what is worth keeping, when two memories say the same or contradict each other, and how they are ranked. A newer
-fact supersedes the older one, which stays visible as history. Does not own where memories are kept.
+Owns what is worth keeping, when two memories say the same or contradict each other, and how they are
+ranked. A newer fact supersedes the older one, which stays visible as history. Does not own where memories
+are kept.
 """
 
 import asyncio
@@ -32,7 +33,8 @@ _SAME = 0.97
 _MAYBE_CONTRADICTS = 0.6
 _RECENCY_SHARE = 0.25
 _ABOUT_NOW = re.compile(
-    r"\b(latest|most recent(ly)?|newest|current(ly)?|right now|nowadays|these days|at the moment|so far)\b", re.I
+    r"\b(latest|most recent(ly)?|newest|current(ly)?|right now|nowadays|these days|at the moment|so far)\b",
+    re.IGNORECASE,
 )
 
 
@@ -190,17 +192,27 @@ class MemoryManager:
             fused = (1 - _RECENCY_SHARE) * fused + _RECENCY_SHARE * ranking.standardise(age)
         order = np.argsort(-fused, kind="stable")
         texts = [_reading(memory) for memory in found.memories]
-        place, _ = refine_order(query, order, fused, found.vectors, texts, self._reranker, ranking.MEMORIES)
+        place, _ = refine_order(
+            query,
+            order,
+            fused=fused,
+            vectors=found.vectors,
+            texts=texts,
+            reranker=self._reranker,
+            weights=ranking.MEMORIES,
+        )
         covered = ranking.coverage(words, found.counts, found.statistics)
         return [
-            Recalled(found.memories[i], float(np.clip(0.5 * similarity[i] + 0.5 * covered[i], 0, 1))) for i in place
+            Recalled(found.memories[i], float(np.clip(0.5 * similarity[i] + 0.5 * covered[i], 0, 1)))
+            for i in place
         ]
 
     async def _memory(self, content: str, metadata: dict[str, Any]) -> Memory:
         text = content.strip()
         if not text or "\0" in text or len(text) > LONGEST:
             raise InputError(
-                "A memory is a text of up to 20,000 characters.", fix="Longer texts belong in the knowledge base."
+                "A memory is a text of up to 20,000 characters.",
+                fix="Longer texts belong in the knowledge base.",
             )
         if not worth_keeping(text):
             raise InputError(
@@ -225,26 +237,34 @@ class MemoryManager:
         )
 
     def _index(self, memory: Memory) -> IndexedMemory:
-        """What was said just before gives "she" and "there" their meaning, so it is indexed along, at less weight."""
-        texts = [memory.content, f"{memory.context}\n{memory.content}"] if memory.context else [memory.content]
+        """What was said just before gives "she" and "there" their meaning: it is indexed along."""
+        texts = (
+            [memory.content, f"{memory.context}\n{memory.content}"] if memory.context else [memory.content]
+        )
         vector = self._embedder.embed(texts).sum(axis=0)
         date = memory.happened_at.strftime("%d %B %Y").lstrip("0")
         words = Counter(terms(memory.content)) + Counter(terms(memory.content))
         words += Counter(terms(memory.context)) + Counter(terms(date))
         return IndexedMemory(memory, vector / np.linalg.norm(vector), words)
 
-    async def list(self, *, limit: int = 50, after: str | None = None, superseded: bool = False) -> MemoryPage:
+    async def list(
+        self, *, limit: int = 50, after: str | None = None, superseded: bool = False
+    ) -> MemoryPage:
         return await self._store.list(self._scope, limit=limit, after=after, superseded=superseded)
 
     async def history(self, memory_id: str) -> Sequence[Memory]:
         past = await self._store.history(self._scope, memory_id)
         if not past:
-            raise NotFoundError(f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'.")
+            raise NotFoundError(
+                f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
+            )
         return past
 
     async def forget(self, memory_id: str) -> None:
         if not await self._store.forget(self._scope, memory_id):
-            raise NotFoundError(f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'.")
+            raise NotFoundError(
+                f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
+            )
 
     async def forget_all(self) -> int:
         return await self._store.forget_scope(self._scope)
@@ -264,5 +284,7 @@ def _moment(value: object, now: datetime) -> datetime:
     try:
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     except ValueError:
-        raise InputError(f"'{value}' is not a time.", fix="Write it like 2026-03-01T12:00:00+00:00.") from None
+        raise InputError(
+            f"'{value}' is not a time.", fix="Write it like 2026-03-01T12:00:00+00:00."
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

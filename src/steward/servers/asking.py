@@ -1,7 +1,8 @@
 """Asking the person behind a client for a missing word, in both eras of the protocol.
 
-On 2026-07-28 a server answers `InputRequiredResult` and is called again with the reply; before, it asks in the middle
-of the call. A client that can do neither leaves the question unanswered, and the tool says what is missing.
+On 2026-07-28 a server answers `InputRequiredResult` and is called again with the reply; before, it asks in
+the middle of the call. A client that can do neither leaves the question unanswered, and the tool says what
+is missing.
 """
 
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ async def ask(ctx: Context, key: str, message: str) -> Asked | mcp_types.InputRe
         if isinstance(reply, mcp_types.ElicitResult) and reply.action == "accept" and reply.content:
             return Asked(str(reply.content.get("value") or "").strip() or None, possible=True)
         return Asked(None, possible=True)
+    return await _ask_at_once(ctx, message)
+
+
+async def _ask_at_once(ctx: Context, message: str) -> Asked:
     try:
         reply = await ctx.elicit(message, response_type=str)
     except MCPError:

@@ -1,6 +1,7 @@
 """The knowledge-base server: five tools, resources and prompts over MCP.
 
-Owns names, parameters and error codes exactly as KB states them. Does not own what the operations do (knowledge).
+Owns names, parameters and error codes exactly as KB states them. Does not own what the operations do
+(knowledge).
 """
 
 import logging
@@ -18,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from steward.contract.errors import ConfigError, InputError, StewardError
 from steward.knowledge.model import (
+    Collection,
     CollectionError,
     ConfigurationError,
     DocumentError,
@@ -46,8 +48,8 @@ ADDS = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=False, i
 DELETES = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
 QUICK, SLOW, LONG = 5.0, 30.0, 3_600.0  # seconds: simple operations, queries, ingestion
 
-INSTRUCTIONS = """A library of documents on this machine. Ask with query_knowledge_base; each result says where it stands.
-Results carry a relevance between 0 and 1; query_refinement says how to ask better."""
+INSTRUCTIONS = """A library of documents on this machine. Ask with query_knowledge_base; each result says
+where it stands. Results carry a relevance between 0 and 1; query_refinement says how to ask better."""
 
 
 class _Unexpected(logging.Filter):
@@ -61,7 +63,7 @@ logging.getLogger("fastmcp.server.server").addFilter(_Unexpected())
 
 
 class KnowledgeErrors(Middleware):
-    """Every error leaves as a JSON-RPC error with KB's code and guidance; FastMCP keeps them only from here."""
+    """Errors leave as JSON-RPC errors with KB's code and guidance; FastMCP keeps them only from here."""
 
     async def on_call_tool(
         self,
@@ -100,8 +102,14 @@ def wire_error(error: Exception) -> MCPError:
             "The arguments do not fit this tool.",
             {"details": problems, "guidance": "See the tool's input schema."},
         )
-    if isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError) or "timed out" in str(error):
-        return MCPError(SYSTEM, "The operation took too long.", {"details": "timeout", "guidance": "Ask for less."})
+    if (
+        isinstance(error, TimeoutError)
+        or isinstance(error.__cause__, TimeoutError)
+        or "timed out" in str(error)
+    ):
+        return MCPError(
+            SYSTEM, "The operation took too long.", {"details": "timeout", "guidance": "Ask for less."}
+        )
     logger.error("A knowledge tool failed", exc_info=error)
     return MCPError(
         SYSTEM,
@@ -111,7 +119,7 @@ def wire_error(error: Exception) -> MCPError:
 
 
 def build(knowledge: KnowledgeBase, *, confirm_deletion: bool = False) -> FastMCP:
-    """`confirm_deletion`: ask the client's person before a collection goes; off where the door asks already."""
+    """`confirm_deletion`: ask the client's person before a collection goes; off where the door asks."""
     server = FastMCP("steward-knowledge", instructions=INSTRUCTIONS, middleware=[KnowledgeErrors()])
     _add_query(server, knowledge)
     _add_collections(server, knowledge, confirm_deletion)
@@ -171,24 +179,33 @@ def _add_collections(server: FastMCP, knowledge: KnowledgeBase, confirm_deletion
             raise CollectionError(f"'{action}' needs collection_name.", fix="Name the collection.")
         match action:
             case "create":
-                item = await knowledge.create_collection(name, parse_kind(collection_type), project=project_name)
+                item = await knowledge.create_collection(
+                    name, parse_kind(collection_type), project=project_name
+                )
                 text = f"Created collection **{item.name}** ({item.kind.value})."
             case "info":
                 item = await knowledge.collection(name)
                 text = shapes.collections_text([item])
             case "delete":
                 item = await knowledge.collection(name)
-                if confirm_deletion:
-                    question = f"Delete '{item.name}' with {item.documents} documents, for good? Type its name."
-                    answer = await ask(ctx, "confirm", question)
-                    if not isinstance(answer, Asked):
-                        return answer
-                    if answer.possible and answer.value != item.name:
-                        raise CollectionError("Nothing was deleted.", code="KB_NOT_CONFIRMED", fix="Confirm it.")
+                question = await _confirmed(ctx, item) if confirm_deletion else None
+                if question is not None:
+                    return question
                 item = await knowledge.delete_collection(name)
                 text = f"Deleted collection **{item.name}** with {item.documents} documents."
         data = {"status": "success", "action": action, "collection": shapes.collection_data(item)}
         return ToolResult(content=text, structured_content=data)
+
+
+async def _confirmed(ctx: Context, collection: Collection) -> mcp_types.InputRequiredResult | None:
+    """None once the person has typed the name; a client that cannot ask keeps its own confirmation."""
+    question = f"Delete '{collection.name}' with {collection.documents} documents, for good? Type its name."
+    answer = await ask(ctx, "confirm", question)
+    if not isinstance(answer, Asked):
+        return answer
+    if answer.possible and answer.value != collection.name:
+        raise CollectionError("Nothing was deleted.", code="KB_NOT_CONFIRMED", fix="Confirm it by its name.")
+    return None
 
 
 def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
@@ -199,7 +216,7 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
         ctx: Context,
         recursive: Annotated[bool, Field(description="Folders inside the folder as well.")] = False,
     ) -> ToolResult:
-        """Add a file or a folder: Markdown, text, HTML, PDF, DOCX, CSV and source code. Unchanged files are skipped."""
+        """Add a file or folder: Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped."""
 
         async def progress(done: int, total: int | None, message: str) -> None:
             await ctx.report_progress(done, total, message)
@@ -291,15 +308,17 @@ def _add_prompts(server: FastMCP) -> None:
     def refine_query(query: str, problem: str = "too broad") -> str:
         """Turn a weak query into a better one."""
         return (
-            f"The search “{query}” was {problem}. Write one better query: name the thing, its property and its "
-            "setting; leave out filler words; keep the person's own terms. Then call query_knowledge_base with it."
+            f"The search “{query}” was {problem}. Write one better query: name the thing, its property "
+            "and its setting; leave out filler words; keep the person's own terms. "
+            "Then call query_knowledge_base."
         )
 
     @server.prompt
     def extract_context(document: str) -> str:
         """Boil a document down to what sharpens a search."""
         return (
-            "From the document below, list in at most 120 words: its subject, the names and terms that matter, and "
-            "what its reader wants to know. Pass the list as document_context to query_knowledge_base.\n\n"
+            "From the document below, list in at most 120 words: its subject, the names and terms that "
+            "matter, and what its reader wants to know. "
+            "Pass the list as document_context to query_knowledge_base.\n\n"
             f"{document}"
         )

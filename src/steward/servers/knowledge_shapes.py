@@ -50,8 +50,7 @@ def answer_text(query: str, answer: Answer) -> str:
         page = f" · page {hit.citation.page}" if hit.citation.page is not None else ""
         lines += [
             f"### {number}. {hit.citation.title}{where}",
-            f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.document}`{page} · "
-            f"characters {hit.citation.start}-{hit.citation.end}",
+            f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.document}`{page} · {_span(hit)}",
             "",
             *(f"> {line}" for line in hit.text.splitlines()),
             "",
@@ -80,7 +79,8 @@ def collections_text(collections: Sequence[Collection]) -> str:
     if not collections:
         return "There are no collections yet."
     rows = [
-        f"| {item.name} | {item.kind.value} | {item.documents} | {item.chunks} | {item.size:,} |" for item in collections
+        f"| {item.name} | {item.kind.value} | {item.documents} | {item.chunks} | {item.size:,} |"
+        for item in collections
     ]
     return "\n".join(["| Collection | Type | Documents | Chunks | Bytes |", "|---|---|---|---|---|", *rows])
 
@@ -114,15 +114,18 @@ def report_data(report: Report, collection: str) -> dict[str, Any]:
 
 
 def report_text(report: Report, collection: str) -> str:
-    lines = [
+    counts = (
         f"**{collection}**: {report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
         f"{report.removed} removed; {report.chunks} new chunks."
-    ]
+    )
+    lines = [counts]
     if report.failed:
         lines += ["", f"{len(report.failed)} could not be read:"]
         lines += [f"- `{path}`: {reason}" for path, reason in sorted(report.failed.items())[:50]]
     if report.skipped:
-        kinds = ", ".join(f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.most_common(10))
+        kinds = ", ".join(
+            f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.most_common(10)
+        )
         lines += ["", f"Skipped, of kinds that are not read: {kinds}."]
     return "\n".join(lines)
 
@@ -156,3 +159,7 @@ def query_data(query: PastQuery) -> Mapping[str, Any]:
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def _span(hit: Hit) -> str:
+    return f"characters {hit.citation.start}-{hit.citation.end}"

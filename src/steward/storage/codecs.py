@@ -1,7 +1,8 @@
 """How values that PostgreSQL and Python spell differently cross the wire.
 
-`json` and `jsonb` through orjson (use `json` where a document must come back exactly as it went), pgvector's
-`vector` and `halfvec` as numpy arrays and `tsvector` as terms with weights, in binary, so that COPY takes them.
+`json` and `jsonb` through orjson (use `json` where a document must come back exactly as it went),
+pgvector's `vector` and `halfvec` as numpy arrays and `tsvector` as terms with weights, in binary, so that
+COPY takes them.
 """
 
 import struct
@@ -53,7 +54,9 @@ def _decode_halfvec(value: bytes) -> "NDArray[np.float32]":
 def encode_terms(counts: Mapping[str, int]) -> bytes:
     """A tsvector whose weight letters are 0 to 3 (D to A), as PostgreSQL receives it."""
     parts = [struct.pack(">i", len(counts))]
-    parts += [term.encode() + b"\0" + struct.pack(">HH", 1, weight << 14 | 1) for term, weight in counts.items()]
+    parts += [
+        term.encode() + b"\0" + struct.pack(">HH", 1, weight << 14 | 1) for term, weight in counts.items()
+    ]
     return b"".join(parts)
 
 

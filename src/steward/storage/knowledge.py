@@ -1,7 +1,7 @@
 """Documents, chunks and their search in PostgreSQL.
 
-Candidates come from two narrow tables: terms (GIN, BM25 scored in SQL) and vectors (exact while few, HNSW when
-many). A document and its chunks are one transaction, so that nothing is ever half ingested.
+Candidates come from two narrow tables: terms (GIN, BM25 scored in SQL) and vectors (exact while few, HNSW
+when many). A document and its chunks are one transaction, so that nothing is ever half ingested.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from steward.knowledge.model import (
     Citation,
     Collection,
     CollectionError,
-    ContentType,
     CollectionKind,
+    ContentType,
     Document,
     DocumentError,
     EmbeddedChunk,
@@ -87,7 +87,8 @@ class PostgresKnowledgeStore:
         row = await self._database.fetchrow(SQL.projects, name)
         if row is None:
             raise CollectionError(
-                f"There is no project '{name}'.", fix=f"Create it with 'research-agent projects create \"{name}\"'."
+                f"There is no project '{name}'.",
+                fix=f"Create it with 'research-agent projects create \"{name}\"'.",
             )
         return _project(row)
 
@@ -155,7 +156,10 @@ class PostgresKnowledgeStore:
             state = await self._database.fetchrow(SQL.uncounted, collection)
             if state is None or state["counted"] is None:
                 return
-            if abs(state["now"] - state["counted"]) > _RECOUNT_SHARE * state["counted"] or state["now"] < 5_000:
+            if (
+                abs(state["now"] - state["counted"]) > _RECOUNT_SHARE * state["counted"]
+                or state["now"] < 5_000
+            ):
                 async with self._database.transaction() as session:
                     await session.execute(SQL.forget_frequencies, collection)
                     await session.execute(SQL.count_frequencies, collection)
@@ -188,7 +192,7 @@ class PostgresKnowledgeStore:
         vectors = [row["embedding"] for row in rows]
         return Candidates(
             passages=[_passage(row) for row in rows],
-            vectors=np.array(vectors, np.float32).reshape(len(rows), -1),
+            vectors=stacked(vectors),
             counts=np.array([row["counts"] for row in rows], np.float64).reshape(len(rows), len(terms)),
             lengths=np.array([row["length"] for row in rows], np.float64),
             statistics=statistics,
@@ -210,7 +214,9 @@ class PostgresKnowledgeStore:
     async def _lexical(
         self, terms: Mapping[str, int], collections: Sequence[int], statistics: Statistics, limit: int
     ) -> list[int]:
-        known = sorted((term for term in terms if term in statistics.frequency), key=statistics.frequency.__getitem__)
+        known = sorted(
+            (term for term in terms if term in statistics.frequency), key=statistics.frequency.__getitem__
+        )
         if not known:
             return []
         weights = [statistics.weight(term) * terms[term] for term in known]
@@ -232,7 +238,9 @@ class PostgresKnowledgeStore:
                 rows = await session.fetch(SQL.nearest, list(collections), vector, limit)
         return [row["chunk_id"] for row in rows]
 
-    async def related_terms(self, collections: Sequence[int], terms: Sequence[str], *, limit: int) -> Sequence[str]:
+    async def related_terms(
+        self, collections: Sequence[int], terms: Sequence[str], *, limit: int
+    ) -> Sequence[str]:
         if not terms:
             return []
         query = " | ".join(map(quoted, terms))
@@ -260,7 +268,14 @@ class PostgresKnowledgeStore:
 
     async def history(self, *, limit: int) -> Sequence[PastQuery]:
         return [
-            PastQuery(**{**dict(row), "collections": tuple(row["collections"])})
+            PastQuery(
+                query=row["query"],
+                collections=tuple(row["collections"]),
+                results=row["results"],
+                best=row["best"],
+                refinement=row["refinement"],
+                asked_at=row["asked_at"],
+            )
             for row in await self._database.fetch(SQL.history, limit)
         ]
 
@@ -276,11 +291,13 @@ async def _copy_chunks(
         "kb_chunks",
         columns=_CHUNK_COLUMNS,
         records=[
-            (chunk_id, document_id, collection, item.chunk.sequence, item.chunk.kind.value, item.chunk.header_path,
-             item.chunk.page, item.chunk.start, item.chunk.end, item.chunk.text)
+            (
+                *(chunk_id, document_id, collection, item.chunk.sequence, item.chunk.kind.value),
+                *(item.chunk.header_path, item.chunk.page, item.chunk.start, item.chunk.end, item.chunk.text),
+            )
             for chunk_id, item in pairs
         ],
-    )  # fmt: skip
+    )
     await session.copy_records(
         "kb_vectors",
         columns=("chunk_id", "collection_id", "embedding"),
@@ -297,7 +314,7 @@ async def _copy_chunks(
 
 
 def _rare(known: Sequence[str], statistics: Statistics) -> str:
-    """Terms that pick candidates: the rarest, while there are not too many; if even they are common, all at once."""
+    """Terms that pick candidates: the rarest ones; if even the rarest is common, all of them at once."""
     chosen: list[str] = []
     total = 0
     for term in known:
@@ -306,6 +323,10 @@ def _rare(known: Sequence[str], statistics: Statistics) -> str:
             break
         chosen.append(quoted(term))
     return " | ".join(chosen) if chosen else " & ".join(map(quoted, known))
+
+
+def stacked(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    return np.stack(vectors) if vectors else np.empty((0, 0), np.float32)
 
 
 def quoted(term: str) -> str:
@@ -332,7 +353,18 @@ def _project(row: asyncpg.Record) -> Project:
 
 
 def _document(row: asyncpg.Record) -> StoredDocument:
-    names = ("id", "collection", "source", "title", "media_type", "sha256", "size", "chunks", "ingested_at", "metadata")
+    names = (
+        "id",
+        "collection",
+        "source",
+        "title",
+        "media_type",
+        "sha256",
+        "size",
+        "chunks",
+        "ingested_at",
+        "metadata",
+    )
     return StoredDocument(**{name: row[name] for name in names})
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import asyncpg
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from steward.knowledge.memory import IndexedMemory, Memory, MemoryCandidates, MemoryPage, Scope
 from steward.knowledge.ranking import Statistics, count_class
 from steward.storage import cursor, sql
-from steward.storage.knowledge import quoted
+from steward.storage.knowledge import quoted, stacked
 from steward.storage.postgres import Database
 
 SQL = sql.load("memory")
@@ -68,14 +67,18 @@ class PostgresMemoryStore:
         rows = await self._database.fetch(SQL.memories_by_id, ids, words)
         return MemoryCandidates(
             memories=[_memory(row) for row in rows],
-            vectors=np.array([row["embedding"] for row in rows], np.float32).reshape(len(rows), -1),
+            vectors=stacked([row["embedding"] for row in rows]),
             counts=np.array([row["counts"] for row in rows], np.float64).reshape(len(rows), len(terms)),
             lengths=np.array([row["length"] for row in rows], np.float64),
             statistics=statistics,
         )
 
     async def _lexical(
-        self, whose: tuple[str, str | None, str | None], terms: Mapping[str, int], stats: Statistics, limit: int
+        self,
+        whose: tuple[str, str | None, str | None],
+        terms: Mapping[str, int],
+        stats: Statistics,
+        limit: int,
     ) -> list[str]:
         known = [term for term in terms if stats.frequency[term]]
         if not known:
@@ -92,7 +95,14 @@ class PostgresMemoryStore:
     ) -> MemoryPage:
         created_at, last_id = cursor.decode(after)
         rows = await self._database.fetch(
-            SQL.list_memories, scope.user, scope.agent, scope.project, superseded, created_at, last_id, limit + 1
+            SQL.list_memories,
+            scope.user,
+            scope.agent,
+            scope.project,
+            superseded,
+            created_at,
+            last_id,
+            limit + 1,
         )
         shown = [_memory(row) for row in rows[:limit]]
         more = len(rows) > limit and shown
@@ -110,9 +120,15 @@ class PostgresMemoryStore:
 
 
 def _memory(row: asyncpg.Record) -> Memory:
-    values: dict[str, Any] = {
-        name: row[name]
-        for name in ("id", "content", "source", "happened_at", "created_at", "context", "conversation", "metadata",
-                     "superseded_by")
-    }  # fmt: skip
-    return Memory(scope=Scope(user=row["user_id"], agent=row["agent"], project=row["project"]), **values)
+    return Memory(
+        scope=Scope(user=row["user_id"], agent=row["agent"], project=row["project"]),
+        id=row["id"],
+        content=row["content"],
+        context=row["context"],
+        conversation=row["conversation"],
+        source=row["source"],
+        metadata=row["metadata"],
+        happened_at=row["happened_at"],
+        created_at=row["created_at"],
+        superseded_by=row["superseded_by"],
+    )

@@ -10,6 +10,8 @@ from steward.surfaces.api import (
     executions,
     health,
     keys,
+    knowledge,
+    memory,
     openapi,
     problems,
     proposals,
@@ -45,6 +47,8 @@ def create_app(platform: Platform, *, local_token: str | None = None, any_host: 
         questions,
         executions,
         traces,
+        knowledge,
+        memory,
         keys,
         health,
     )

@@ -14,7 +14,9 @@ from steward.surfaces.cli import (
     demo,
     evaluation,
     keys,
+    knowledge,
     log,
+    memory,
     proposals,
     questions,
     registry,
@@ -59,17 +61,19 @@ app.add_typer(agents.app, name="agents")
 proposals.register(app)
 questions.register(app)
 app.add_typer(keys.app, name="keys")
+app.add_typer(memory.app, name="memory")
+serve.register(app)
 log.register(app)
 evaluation.register(app)
 
 
-def main() -> None:
+def main(commands: typer.Typer = app) -> None:
     """Run a command. Bad usage of a command that was asked for JSON is answered in JSON as well."""
     if "--json" not in sys.argv:
-        app()
+        commands()
         return
     try:
-        code = app(standalone_mode=False)
+        code = commands(standalone_mode=False)
     except ClickException as error:
         show_error(InputError(error.format_message(), fix="See --help."), as_json=True)
         code = Exit.USAGE
@@ -79,4 +83,12 @@ def main() -> None:
 
 
 def research_agent() -> None:
-    main()
+    main(knowledge.app)
+
+
+def _plain_pipes() -> None:
+    """A reader that closes early (`steward log | head`) ends the command quietly."""
+    import signal  # noqa: PLC0415 - not on every platform
+
+    if hasattr(signal, "SIGPIPE") and not sys.stdout.isatty():
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)

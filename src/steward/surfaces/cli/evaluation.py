@@ -14,6 +14,8 @@ from steward.surfaces.cli.output import Exit, JsonFlag, say, show_error, show_js
 class Suite(StrEnum):
     DATES = "dates"
     INTENTS = "intents"
+    MEMORY = "memory"
+    RETRIEVAL = "retrieval"
     RISK = "risk"
 
 

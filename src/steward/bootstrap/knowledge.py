@@ -1,0 +1,207 @@
+"""The knowledge base and the memory, put together: which models, which readers, which tools."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from steward.bootstrap.core_tools import LOCAL_USER
+from steward.contract.call import current_call
+from steward.contract.ports import Embedder, Reranker
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.documents.pool import DocumentReaders
+from steward.knowledge.memory import MemoryManager, Scope
+from steward.knowledge.service import KnowledgeBase
+from steward.models.embedding import MiniLMEmbedder
+from steward.models.rerank import CrossEncoder
+from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
+from steward.providers.functions import FunctionTool, LegacyToolAgent
+from steward.settings import Settings
+from steward.storage.knowledge import PostgresKnowledgeStore
+from steward.storage.memory import PostgresMemoryStore
+from steward.storage.postgres import Database
+
+KNOWLEDGE_AGENT = "knowledge"
+MEMORY_AGENT = "memory"
+_RATED = {
+    "query_knowledge_base": BuiltinTool(
+        effect=Effect.READS, examples=("What do my papers say about swarms?",)
+    ),
+    "manage_collections": BuiltinTool(effect=Effect.WRITES_STORE),
+    "ingest_documents": BuiltinTool(effect=Effect.WRITES_STORE, timeout=3_600.0),
+    "manage_projects": BuiltinTool(effect=Effect.WRITES_STORE),
+    "augment_knowledge": BuiltinTool(effect=Effect.WRITES_STORE),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """What the researcher's library offers to the rest of the platform."""
+
+    base: KnowledgeBase
+    memories: PostgresMemoryStore
+    embedder: Embedder
+    reranker: Reranker | None
+
+    def memory(self, scope: Scope) -> MemoryManager:
+        return MemoryManager(self.memories, embedder=self.embedder, reranker=self.reranker, scope=scope)
+
+
+async def open_library(settings: Settings, database: Database, stack: AsyncExitStack) -> Library:
+    embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
+    reranker = cross_encoder if cross_encoder.installed else None
+    readers = await stack.enter_async_context(DocumentReaders())
+    base = KnowledgeBase(
+        PostgresKnowledgeStore(database),
+        embedder=embedder,
+        reranker=reranker,
+        readers=readers,
+        roots=settings.roots,
+    )
+    return Library(base=base, memories=PostgresMemoryStore(database), embedder=embedder, reranker=reranker)
+
+
+def knowledge_agent(library: Library) -> BuiltinServerAgent:
+    return BuiltinServerAgent(
+        KNOWLEDGE_AGENT, knowledge_server(library), _RATED, name="Knowledge base", category="knowledge"
+    )
+
+
+def knowledge_server(library: Library, *, confirm_deletion: bool = False) -> Any:
+    from steward.servers.knowledge import build  # noqa: PLC0415 - brings FastMCP, most of a second
+
+    return build(library.base, confirm_deletion=confirm_deletion)
+
+
+def memory_agent(library: Library) -> LegacyToolAgent:
+    return LegacyToolAgent(
+        MEMORY_AGENT,
+        [_search(library), _store(library), _forget(library)],
+        name="Semantic memory",
+        capabilities=("memory",),
+    )
+
+
+def _scope(agent: str | None = None, project: str | None = None) -> Scope:
+    call = current_call.get()
+    return Scope(user=(call.user if call else None) or LOCAL_USER, agent=agent, project=project)
+
+
+def _properties(**extra: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **extra,
+        "agent": {"type": ["string", "null"], "description": "Only what this agent keeps for itself."},
+        "project": {"type": ["string", "null"], "description": "Only what belongs to this project."},
+    }
+
+
+def _search(library: Library) -> FunctionTool:
+    async def search(
+        query: str, top_k: int = 5, agent: str | None = None, project: str | None = None
+    ) -> dict[str, Any]:
+        found = await library.memory(_scope(agent, project)).semantic_search(query, top_k)
+        return {"items": found}
+
+    return FunctionTool(
+        ToolSpec(
+            name="search_memory",
+            description="Find what was learned before, by meaning: past research, facts, decisions.",
+            input_schema={
+                "type": "object",
+                "properties": _properties(
+                    query={"type": "string", "description": "What to look for."},
+                    top_k={
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 100,
+                        "description": "How many at most.",
+                    },
+                ),
+                "required": ["query"],
+                "additionalProperties": False,
+            },
+            origin=Origin.BUILTIN,
+            risk=RiskLevel.REVERSIBLE,
+            effect=Effect.READS,
+            hints=ToolHints(read_only=True, destructive=False, idempotent=True, open_world=False),
+            examples=("What did we find out about Python async?",),
+            category="memory",
+            aliases=("memory_search",),
+        ),
+        search,
+    )
+
+
+def _store(library: Library) -> FunctionTool:
+    async def store(
+        content: str,
+        metadata: Mapping[str, Any] | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> dict[str, str]:
+        return {"id": await library.memory(_scope(agent, project)).store_document(content, metadata)}
+
+    return FunctionTool(
+        ToolSpec(
+            name="store_memory",
+            description="Keep what was learned, to be found again. A newer fact takes an older one's place.",
+            input_schema={
+                "type": "object",
+                "properties": _properties(
+                    content={"type": "string", "description": "What to remember, as statements."},
+                    metadata={
+                        "type": ["object", "null"],
+                        "description": "topic, source, timestamp (ISO 8601), conversation, and more.",
+                    },
+                ),
+                "required": ["content"],
+                "additionalProperties": False,
+            },
+            origin=Origin.BUILTIN,
+            risk=RiskLevel.REVERSIBLE,
+            effect=Effect.WRITES_STORE,
+            hints=ToolHints(read_only=False, destructive=False, idempotent=True, open_world=False),
+            category="memory",
+        ),
+        store,
+    )
+
+
+def _forget(library: Library) -> FunctionTool:
+    async def forget(
+        id: str | None = None,  # noqa: A002 - the argument's public name
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> dict[str, int]:
+        manager = library.memory(_scope(agent, project))
+        if id is None:
+            return {"forgotten": await manager.forget_all()}
+        await manager.forget(id)
+        return {"forgotten": 1}
+
+    return FunctionTool(
+        ToolSpec(
+            name="forget_memory",
+            description="Forget one memory by its id, or without an id everything in the scope. For good.",
+            input_schema={
+                "type": "object",
+                "properties": _properties(id={"type": ["string", "null"], "description": "The memory's id."}),
+                "additionalProperties": False,
+            },
+            origin=Origin.BUILTIN,
+            risk=RiskLevel.IRREVERSIBLE,
+            effect=Effect.WRITES_STORE,
+            hints=ToolHints(read_only=False, destructive=True, idempotent=True, open_world=False),
+            category="memory",
+        ),
+        forget,
+    )
+
+
+async def serve_knowledge(settings: Settings) -> None:
+    """The knowledge server on standard input and output; the client's own person confirms a deletion."""
+    from steward.bootstrap.platform import open_platform  # noqa: PLC0415 - it imports this module
+
+    async with open_platform(settings) as platform:
+        server = knowledge_server(platform.library, confirm_deletion=True)
+        await server.run_stdio_async(show_banner=False)

@@ -1,0 +1,115 @@
+"""Routes on the knowledge base that only read; queries and changes are tools."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from steward.surfaces.api.identity import Reader
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"])
+
+
+class CollectionItem(BaseModel):
+    name: str
+    type: str
+    documents: int
+    chunks: int
+    size_bytes: int
+    projects: list[str]
+    created_at: str
+
+
+class CollectionList(BaseModel):
+    items: list[CollectionItem]
+    next: str | None = None
+
+
+class DocumentItem(BaseModel):
+    id: int
+    source: str
+    title: str
+    media_type: str
+    size_bytes: int
+    chunks: int
+    ingested_at: str
+    metadata: dict[str, Any]
+
+
+class DocumentList(BaseModel):
+    items: list[DocumentItem]
+    next: str | None = None
+
+
+class QueryItem(BaseModel):
+    query: str
+    collections: list[str]
+    results: int
+    best_relevance: float | None
+    refinement: str
+    asked_at: str
+
+
+class QueryList(BaseModel):
+    items: list[QueryItem]
+    next: str | None = None
+
+
+@router.get("/collections")
+async def list_collections(platform: Here, _: Reader) -> CollectionList:
+    return CollectionList(
+        items=[
+            CollectionItem(
+                name=item.name,
+                type=item.kind.value,
+                documents=item.documents,
+                chunks=item.chunks,
+                size_bytes=item.size,
+                projects=list(item.projects),
+                created_at=item.created_at.isoformat(),
+            )
+            for item in await platform.library.base.collections()
+        ]
+    )
+
+
+@router.get("/collections/{name}/documents")
+async def list_documents(
+    platform: Here, _: Reader, name: str, limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000
+) -> DocumentList:
+    return DocumentList(
+        items=[
+            DocumentItem(
+                id=item.id,
+                source=item.source,
+                title=item.title,
+                media_type=item.media_type,
+                size_bytes=item.size,
+                chunks=item.chunks,
+                ingested_at=item.ingested_at.isoformat(),
+                metadata=dict(item.metadata),
+            )
+            for item in await platform.library.base.documents(name, limit=limit)
+        ]
+    )
+
+
+@router.get("/queries")
+async def list_queries(
+    platform: Here, _: Reader, limit: Annotated[int, Query(ge=1, le=1000)] = 50
+) -> QueryList:
+    """Newest first."""
+    return QueryList(
+        items=[
+            QueryItem(
+                query=item.query,
+                collections=list(item.collections),
+                results=item.results,
+                best_relevance=item.best,
+                refinement=item.refinement,
+                asked_at=item.asked_at.isoformat(),
+            )
+            for item in await platform.library.base.history(limit=limit)
+        ]
+    )

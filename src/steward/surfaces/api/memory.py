@@ -1,0 +1,69 @@
+"""Routes on memory: what is remembered. Storing, searching and forgetting are tools."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from steward.bootstrap.core_tools import LOCAL_USER
+from steward.knowledge.memory import Memory, Scope
+from steward.surfaces.api.identity import Reader
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/memory", tags=["memory"])
+
+
+class MemoryItem(BaseModel):
+    id: str
+    content: str
+    source: str
+    timestamp: str
+    stored_at: str
+    agent: str | None
+    project: str | None
+    superseded_by: str | None
+    metadata: dict[str, Any]
+
+
+class MemoryList(BaseModel):
+    items: list[MemoryItem]
+    next: str | None
+
+
+@router.get("")
+async def list_memories(
+    platform: Here,
+    _: Reader,
+    *,
+    user: str = LOCAL_USER,
+    agent: str | None = None,
+    project: str | None = None,
+    superseded: Annotated[bool, Query(description="Also what newer facts took the place of.")] = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+) -> MemoryList:
+    """Newest first."""
+    manager = platform.library.memory(Scope(user=user, agent=agent, project=project))
+    page = await manager.list(limit=limit, after=after, superseded=superseded)
+    return MemoryList(items=[_item(memory) for memory in page.items], next=page.next)
+
+
+@router.get("/{memory_id}/history")
+async def memory_history(platform: Here, _: Reader, memory_id: str, user: str = LOCAL_USER) -> MemoryList:
+    """A memory and everything it took the place of, newest first."""
+    past = await platform.library.memory(Scope(user=user)).history(memory_id)
+    return MemoryList(items=[_item(memory) for memory in past], next=None)
+
+
+def _item(memory: Memory) -> MemoryItem:
+    return MemoryItem(
+        id=memory.id,
+        content=memory.content,
+        source=memory.source,
+        timestamp=memory.happened_at.isoformat(),
+        stored_at=memory.created_at.isoformat(),
+        agent=memory.scope.agent,
+        project=memory.scope.project,
+        superseded_by=memory.superseded_by,
+        metadata=dict(memory.metadata),
+    )

@@ -45,7 +45,8 @@ def markdown_blocks(text: str, *, page: int | None = None) -> Iterator[Block]:
 
 
 def first_heading(text: str) -> str | None:
-    for index, token in enumerate(tokens := _parser.parse(text[:20_000])):
+    tokens = _parser.parse(_FRONT_MATTER.sub("", text[:20_000]))
+    for index, token in enumerate(tokens):
         if token.type == "heading_open":
             return _plain(tokens[index + 1]) or None
     return None

@@ -11,7 +11,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 # A definition that starts a line names the code below it, in most languages.
 _DEFINITION = re.compile(
     r"^(?:export\s+|public\s+|private\s+|protected\s+|static\s+|async\s+|abstract\s+|pub(?:\([a-z]+\))?\s+)*"
-    r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace)\s+([\w.<>:]+)",
+    r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace)\s+([\w.]+)",
     re.MULTILINE,
 )
 _HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[A-Z\d][^.!?;:]{1,78}")

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 _SAME = 0.97
 _MAYBE_CONTRADICTS = 0.6
-_RECENCY_SHARE = 0.25
+_RECENCY = 0.5
+_A_DAY = 86_400.0
 _ABOUT_NOW = re.compile(
     r"\b(latest|most recent(ly)?|newest|current(ly)?|right now|nowadays|these days|at the moment|so far)\b",
     re.IGNORECASE,
@@ -187,9 +188,10 @@ class MemoryManager:
         similarity = (found.vectors @ vector).astype(np.float64)
         lexical = ranking.bm25(words, found.counts, found.lengths, found.statistics)
         fused = ranking.fuse(lexical, similarity, weight=ranking.MEMORIES.lexical)
+        recent = None
         if _ABOUT_NOW.search(query):
-            age = np.array([memory.happened_at.timestamp() for memory in found.memories])
-            fused = (1 - _RECENCY_SHARE) * fused + _RECENCY_SHARE * ranking.standardise(age)
+            moments = np.array([memory.happened_at.timestamp() for memory in found.memories])
+            recent = _RECENCY * ranking.standardise(moments, least_spread=_A_DAY)
         order = np.argsort(-fused, kind="stable")
         texts = [_reading(memory) for memory in found.memories]
         place, _ = refine_order(
@@ -200,6 +202,7 @@ class MemoryManager:
             texts=texts,
             reranker=self._reranker,
             weights=ranking.MEMORIES,
+            bonus=recent,
         )
         covered = ranking.coverage(words, found.counts, found.statistics)
         return [

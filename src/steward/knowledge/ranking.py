@@ -41,6 +41,7 @@ class Weights:
 DOCUMENTS = Weights(lexical=0.45, reranked=0.35, neighbours=0.3)
 MEMORIES = Weights(lexical=0.5, reranked=0.65, neighbours=0.0)
 _NEIGHBOUR_SCALE = 0.05
+_LOGIT_NOISE = 1.0
 
 
 def count_class(count: int) -> int:
@@ -64,9 +65,9 @@ def coverage(query: Mapping[str, int], counts: NDArray[np.float64], stats: Stati
     return (counts > 0) @ weight / total if total else np.zeros(len(counts))
 
 
-def standardise(scores: Scores) -> Scores:
-    spread = scores.std()
-    return (scores - scores.mean()) / spread if spread > 1e-12 else np.zeros_like(scores)
+def standardise(scores: Scores, *, least_spread: float = 1e-9) -> Scores:
+    """Mean 0, spread 1. A spread below the least is noise and is not blown up."""
+    return (scores - scores.mean()) / max(float(scores.std()), least_spread)
 
 
 def fuse(lexical: Scores, similarity: Scores, *, weight: float) -> Scores:
@@ -77,7 +78,7 @@ def blend(fused: Scores, logits: Scores, *, weight: float) -> Scores:
     """The cross-encoder's view beside the fusion's; candidates it did not read count as its worst."""
     if not len(logits):
         return standardise(fused)
-    read = standardise(logits)
+    read = standardise(logits, least_spread=_LOGIT_NOISE)
     unread = np.full(len(fused) - len(logits), read.min())
     return (1 - weight) * standardise(fused) + weight * np.concatenate([read, unread])
 

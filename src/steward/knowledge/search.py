@@ -25,8 +25,9 @@ LONGEST_QUERY = 10_000
 CANDIDATES = 100  # of each kind
 POOL = 50  # the fusion's best, among which the order is refined
 READING = 16_000  # characters that the cross-encoder reads for one query
-_CONTEXT_SHARE = 0.35
+_CONTEXT_SHARE = 0.6
 _CONTEXT_TERMS = 4
+_CONTEXT_READ = 200  # characters of it that the cross-encoder reads
 _ALIKE = 0.97
 
 
@@ -40,7 +41,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    text: str
+    text: str  # as the cross-encoder reads it
     terms: Mapping[str, int]
     vector: NDArray[np.float32]
 
@@ -82,6 +83,7 @@ class Searcher:
             vector = vector / np.linalg.norm(vector)
             common = Counter(terms(context[:LONGEST_QUERY])).most_common(_CONTEXT_TERMS)
             # The query's own words weigh three times as much as what stands around them.
+            text = f"{text} ({' '.join(context.split())[:_CONTEXT_READ]})"
             words = Counter({term: 3 * count for term, count in words.items()}) + Counter(
                 {term: 1 for term, _ in common if term not in words}
             )
@@ -126,6 +128,7 @@ def refine_order(
     texts: Sequence[str],
     reranker: Reranker | None,
     weights: Weights,
+    bonus: Scores | None = None,
 ) -> tuple[list[int], Scores]:
     """The final order, and the cross-encoder's log-odds for the first of `order` that it read."""
     pool = order[:POOL]
@@ -134,6 +137,8 @@ def refine_order(
         logits = reranker.score(query, _within([texts[int(i)] for i in pool], READING)).astype(np.float64)
     scores = ranking.blend(fused[pool], logits, weight=weights.reranked)
     scores = ranking.lean_on_neighbours(scores, vectors[pool], share=weights.neighbours)
+    if bonus is not None:
+        scores = scores + bonus[pool]
     best = pool[np.argsort(-scores, kind="stable")]
     return [*best.tolist(), *order[POOL:].tolist()], logits
 

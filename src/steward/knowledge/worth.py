@@ -26,10 +26,14 @@ _HOLDS = re.compile(
 def worth_keeping(text: str) -> bool:
     """Whether a sentence in it states something: not a greeting, a thank-you or only a question."""
     body = _SPEAKER.sub("", text.strip())
-    return any(
-        not sentence.rstrip().endswith("?") and any(term not in _SMALL_TALK for term in terms(sentence))
-        for sentence in _SENTENCE.split(body)
-    )
+    return any(_states(sentence) for sentence in _SENTENCE.split(body))
+
+
+def _states(sentence: str) -> bool:
+    words = terms(sentence)
+    if sentence.rstrip().endswith("?") or all(word in _SMALL_TALK for word in words):
+        return False
+    return not (words[0] in _SMALL_TALK and len(sentence.split()) <= 3)  # "Hey Mel!"
 
 
 def contradicts(new: str, old: str) -> bool:

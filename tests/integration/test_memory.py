@@ -1,0 +1,124 @@
+"""Semantic memory on a real database with the real models."""
+
+from datetime import UTC, datetime
+
+import pytest
+from tests.library import memory
+
+from steward.contract.errors import InputError, NotFoundError
+from steward.storage.postgres import Database
+
+FACTS = {
+    "Python 3.12 made comprehensions faster.": "which Python release sped up comprehensions",
+    "A TaskGroup cancels its siblings when a task fails.": "what happens to other tasks after one fails",
+    "Ana is allergic to peanuts and carries an inhaler.": "what must Ana not eat",
+    "The boiler was serviced in March by a man called Kurt.": "who looked after the heating",
+    "PostgreSQL uses multi-version concurrency control.": "how does postgres handle concurrent writers",
+    "The team decided to drop support for Windows 7.": "which operating system do we no longer support",
+    "Ben's daughter plays the cello in the youth orchestra.": "what instrument does Ben's child play",
+    "The flat in Lisbon costs 900 euros a month.": "how much is the rent in Portugal",
+    "HNSW indexes trade memory for query speed.": "what is the downside of graph indexes for vectors",
+    "The spare key hangs behind the garden shed.": "how can I get in without my key",
+}
+
+
+@pytest.mark.req("RES-FR-024", "RES-FR-025", "RES-SC-006")
+async def test_what_was_stored_is_found_by_meaning(database: Database) -> None:
+    manager = memory(database)
+    ids = {text: await manager.store_document(text, {"topic": "test"}) for text in FACTS}
+    hits = 0
+    for text, question in FACTS.items():
+        found = await manager.semantic_search(question, top_k=5)
+        assert len(found) == 5
+        hits += ids[text] in [item["id"] for item in found]
+    assert hits / len(FACTS) > 0.8
+
+
+async def test_a_result_says_what_when_and_from_where(database: Database) -> None:
+    manager = memory(database)
+    memory_id = await manager.store_document(
+        "Ana likes green tea.", {"source": "chat", "timestamp": "2026-03-01T12:00:00", "topic": "tea"}
+    )
+    (found,) = await manager.semantic_search("what does Ana drink")
+    assert found == {
+        "id": memory_id,
+        "content": "Ana likes green tea.",
+        "score": found["score"],
+        "metadata": {
+            "topic": "tea",
+            "source": "chat",
+            "timestamp": datetime(2026, 3, 1, 12, tzinfo=UTC).isoformat(),
+            "stored_at": found["metadata"]["stored_at"],
+        },
+    }
+    assert 0 < found["score"] <= 1
+
+
+async def test_a_newer_fact_takes_the_older_ones_place_and_the_past_stays_visible(database: Database) -> None:
+    manager = memory(database)
+    old = await manager.store_document("Ana's phone number is 123.")
+    new = await manager.store_document("Ana's phone number is 456.")
+    assert [item["id"] for item in await manager.semantic_search("Ana's phone number")] == [new]
+    assert [item.id for item in (await manager.list()).items] == [new]
+    assert [item.id for item in (await manager.list(superseded=True)).items] == [new, old]
+    assert [(item.id, item.superseded_by) for item in await manager.history(new)] == [(new, None), (old, new)]
+
+
+async def test_saying_it_again_keeps_one(database: Database) -> None:
+    manager = memory(database)
+    first = await manager.store_document("Ana likes green tea.")
+    assert await manager.store_document("ana likes  green TEA") == first
+    assert len((await manager.list(superseded=True)).items) == 1
+
+
+async def test_scopes_are_kept_apart(database: Database) -> None:
+    shared, own = memory(database), memory(database, agent="researcher")
+    elsewhere, project = memory(database, user="ben"), memory(database, project="boat")
+    await shared.store_document("The harbour closes at nine.")
+    await own.store_document("Sources about harbours are in the archive.")
+    await project.store_document("The boat lies in the harbour of Kiel.")
+    assert len(await shared.semantic_search("harbour")) == 1
+    assert len(await own.semantic_search("harbour")) == 2
+    assert len(await project.semantic_search("harbour")) == 2
+    assert await elsewhere.semantic_search("harbour") == []
+
+
+@pytest.mark.parametrize("text", ["", "Hello!", "How are you?", "x" * 30_000, "a\0b"])
+async def test_junk_is_kept_out(database: Database, text: str) -> None:
+    manager = memory(database)
+    with pytest.raises(InputError):
+        await manager.store_document(text)
+    assert (await manager.list()).items == []
+
+
+async def test_a_question_about_now_prefers_the_newest(database: Database) -> None:
+    manager = memory(database)
+    for year in (2021, 2024, 2026):
+        await manager.store_document(
+            f"We talked about the release plan in the {year} meeting.", {"timestamp": f"{year}-05-01"}
+        )
+    found = await manager.semantic_search("what is the latest on the release plan", top_k=1)
+    assert "2026" in found[0]["content"]
+
+
+async def test_what_was_said_before_gives_a_turn_its_meaning(database: Database) -> None:
+    manager = memory(database)
+    talk = {"conversation": "c1"}
+    await manager.store_document("Mel: My sister moved to Toronto last spring.", talk)
+    turn = await manager.store_document("Caroline: I visited her there in July.", talk)
+    await manager.store_document("Mel: The garden is full of tomatoes now.", {"conversation": "c2"})
+    found = await manager.semantic_search("who went to see the sister in Toronto", top_k=2)
+    assert turn in [item["id"] for item in found]
+
+
+async def test_forgetting_is_for_good(database: Database) -> None:
+    manager = memory(database)
+    first = await manager.store_document("Ana likes green tea.")
+    await manager.store_document("The boiler is new.")
+    await manager.forget(first)
+    with pytest.raises(NotFoundError):
+        await manager.forget(first)
+    with pytest.raises(NotFoundError):
+        await manager.history(first)
+    assert await manager.forget_all() == 1
+    assert await manager.semantic_search("tea") == []

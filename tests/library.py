@@ -1,0 +1,48 @@
+"""The knowledge base on a test's database, with the real models and readers."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+
+from steward.documents.pool import DocumentReaders
+from steward.knowledge.memory import MemoryManager, Scope
+from steward.knowledge.service import KnowledgeBase
+from steward.models.embedding import MiniLMEmbedder
+from steward.models.rerank import CrossEncoder
+from steward.storage.knowledge import PostgresKnowledgeStore
+from steward.storage.memory import PostgresMemoryStore
+from steward.storage.postgres import Database
+
+
+@cache
+def embedder() -> MiniLMEmbedder:
+    return MiniLMEmbedder()
+
+
+@cache
+def reranker() -> CrossEncoder:
+    return CrossEncoder()
+
+
+@asynccontextmanager
+async def open_base(
+    database: Database, roots: Sequence[Path], *, reading: bool = True
+) -> AsyncIterator[KnowledgeBase]:
+    async with DocumentReaders(workers=2) as readers:
+        yield KnowledgeBase(
+            PostgresKnowledgeStore(database),
+            embedder=embedder(),
+            reranker=reranker() if reading else None,
+            readers=readers,
+            roots=roots,
+        )
+
+
+def memory(database: Database, **scope: str) -> MemoryManager:
+    return MemoryManager(
+        PostgresMemoryStore(database),
+        embedder=embedder(),
+        reranker=reranker(),
+        scope=Scope(**{"user": "local", **scope}),
+    )

@@ -1,0 +1,26 @@
+import pytest
+
+from steward.knowledge.terms import terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The swarms are leaving", ["swarm", "leav"]),
+        ("max_retry_count", ["max", "retri", "count"]),
+        ("maxRetryCount", ["maxretrycount", "max", "retri", "count"]),
+        (
+            "HTTPServer and PostgreSQL 18",
+            ["httpserver", "http", "server", "postgresql", "postgr", "sql", "18"],
+        ),
+        ("Müller's Straße", ["müller", "s", "straße"]),
+        ("of the and", []),
+        ("", []),
+    ],
+)
+def test_text_becomes_the_terms_that_are_counted(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_an_endless_word_stays_small() -> None:
+    assert max(map(len, terms("y" * 1_000_000))) <= 64

@@ -25,6 +25,8 @@ from steward.bootstrap.knowledge import (
     memory_agent,
     open_library,
 )
+from steward.bootstrap.local_tools import open_workshop
+from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker

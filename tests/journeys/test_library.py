@@ -1,0 +1,147 @@
+"""A researcher's library with real programs: create, ingest, ask, change, be interrupted, watch."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.papers import docx_bytes, pdf_bytes
+from tests.postgres import TestServer
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[2]
+SHOW = (
+    "import asyncio, sys, asyncpg, json\n"
+    "async def main():\n"
+    "    c = await asyncpg.connect(sys.argv[1])\n"
+    "    rows = await c.fetch('SELECT d.source, k.sequence, k.header_path, k.content, t.terms::text, "
+    "v.embedding::text FROM kb_chunks k JOIN kb_documents d ON d.id = k.document_id "
+    "JOIN kb_terms t ON t.chunk_id = k.id JOIN kb_vectors v ON v.chunk_id = k.id ORDER BY 1, 2')\n"
+    "    print(json.dumps([list(row) for row in rows]))\n"
+    "asyncio.run(main())\n"
+)
+
+
+class Desk:
+    def __init__(self, url: str, home: Path, papers: Path) -> None:
+        self.url = url
+        self.papers = papers
+        self.environment = {
+            **os.environ,
+            "STEWARD_HOME": str(home),
+            "DATABASE_URL": url,
+            "STEWARD_ALLOWED_ROOTS": str(papers),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [
+            sys.executable,
+            "-c",
+            "from steward.__main__ import research_agent; research_agent()",
+            *arguments,
+        ]
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        done = subprocess.run(
+            self.command(*arguments),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self.command(*arguments), env=self.environment, stdout=subprocess.DEVNULL)
+
+    def ask(self, query: str) -> dict[str, object]:
+        return json.loads(self.run("query", query, "--json"))
+
+    def contents(self) -> list[list[object]]:
+        done = subprocess.run(
+            [sys.executable, "-c", SHOW, self.url], capture_output=True, text=True, timeout=60, check=True
+        )
+        return json.loads(done.stdout)
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Path:
+    folder = tmp_path / "papers"
+    shutil.copytree(ROOT / "docs" / "decisions", folder / "decisions")
+    (folder / "turbines.pdf").write_bytes(pdf_bytes([["Wind Turbines", "Gearboxes fail after seven years."]]))
+    (folder / "bees.docx").write_bytes(docx_bytes())
+    return folder
+
+
+@pytest.fixture
+async def desk(postgres: TestServer, tmp_path: Path, papers: Path):
+    async with postgres.database_url() as url:
+        yield Desk(url, tmp_path / "home", papers)
+
+
+@pytest.mark.req("KB-2.1", "KB-7.2")
+@pytest.mark.timeout(600)
+async def test_a_new_user_builds_a_library_and_gets_the_right_passage(desk: Desk, papers: Path) -> None:
+    assert "Created collection 'papers'" in desk.run("collections", "create", "papers")
+    first = desk.run("kb", "add-document", str(papers), "--collection", "papers", "--recursive")
+    assert "0 updated, 0 unchanged" in first
+    swarm = desk.ask("when does a swarm leave")
+    assert swarm["results"][0]["header_path"] == "Swarms"
+    (papers / "new.md").write_text("# Coffee\n\n## Grinding\n\nGrind the beans just before brewing.\n")
+    again = desk.run("kb", "add-document", str(papers), "--collection", "papers", "--recursive")
+    assert "1 added, 0 updated" in again
+    assert "Coffee > Grinding" in desk.run("query", "when should beans be ground", "--top-k", "1")
+    asked = json.loads(desk.run("collections", "delete", "papers", "--json", code=3))
+    assert asked["status"] == "pending_approval"
+    desk.run("collections", "delete", "papers", "--yes")
+    assert desk.run("collections", "list").strip() == "There are no collections yet."
+
+
+@pytest.mark.timeout(600)
+async def test_an_ingest_that_was_killed_ends_like_one_that_was_not(desk: Desk, papers: Path) -> None:
+    desk.run("collections", "create", "papers")
+    arguments = ("kb", "add-document", str(papers), "--collection", "papers", "--recursive")
+    killed = desk.start(*arguments)
+    await until(lambda: len(desk.contents()) > 0 or killed.poll() is not None, seconds=90)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    desk.run(*arguments)
+    resumed = desk.contents()
+    desk.run("collections", "delete", "papers", "--yes")
+    desk.run("collections", "create", "papers")
+    desk.run(*arguments)
+    assert resumed == desk.contents()
+    assert len(resumed) > 20
+
+
+@pytest.mark.req("ORC-FR-013", "ORC-SC-006")
+@pytest.mark.timeout(600)
+async def test_a_watched_folder_reaches_its_collection(desk: Desk, tmp_path: Path, papers: Path) -> None:
+    notes = papers / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\nThe first note is about cheese.\n")
+    desk.run("collections", "create", "notes")
+    watcher = desk.start("kb", "watch", str(notes), "--collection", "notes")
+
+    def sources() -> set[str]:
+        return {Path(str(row[0])).name for row in desk.contents()}
+
+    try:
+        await until(lambda: sources() == {"a.md"}, seconds=90)
+        (notes / "b.md").write_text("# B\n\nThe second note is about wine.\n")
+        await until(lambda: sources() == {"a.md", "b.md"}, seconds=60)
+        (notes / "b.md").rename(notes / "c.md")
+        await until(lambda: sources() == {"a.md", "c.md"}, seconds=60)
+        (notes / "a.md").unlink()
+        await until(lambda: sources() == {"c.md"}, seconds=60)
+    finally:
+        watcher.send_signal(signal.SIGINT)
+        watcher.wait(30)

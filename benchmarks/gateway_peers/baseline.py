@@ -1,7 +1,9 @@
 """Two yardsticks: an HTTP server that echoes, and one that passes the body to a stdio server and back.
 
-baseline.py PORT                    echo
-baseline.py PORT COMMAND [ARG ...]  echo through a stdio server
+baseline.py STACK PORT                    echo
+baseline.py STACK PORT COMMAND [ARG ...]  echo through a stdio server
+
+STACK is `plain` (h11 on asyncio) or `fast` (httptools on uvloop).
 """
 
 import asyncio
@@ -42,5 +44,7 @@ class Forward(Echo):
         await super().answer(line, send)
 
 
-app = Forward(sys.argv[2:]) if len(sys.argv) > 2 else Echo()
-uvicorn.run(app, port=int(sys.argv[1]), log_level="error", http="h11", loop="asyncio", lifespan="off")
+stack, port, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+http, loop = ("h11", "asyncio") if stack == "plain" else ("httptools", "uvloop")
+app = Forward(command) if command else Echo()
+uvicorn.run(app, port=port, log_level="error", http=http, loop=loop, lifespan="off")

@@ -234,3 +234,17 @@ async def test_an_ignore_file_keeps_files_out(base: KnowledgeBase, folder: Path)
     (folder / ".stewardignore").write_text("# mine\ndeep/\n*.docx\n")
     report = await base.ingest(folder, "papers", recursive=True)
     assert report.added == 1
+
+
+@pytest.mark.req("KB-7.3", "KB-6.3")
+async def test_many_questions_at_once_and_a_very_long_one_are_answered_in_time(
+    base: KnowledgeBase, folder: Path
+) -> None:
+    await base.ingest(folder, "papers", recursive=True)
+    longest = "how hot must the oven be for bread " * 280
+    async with asyncio.timeout(30):
+        answers = await asyncio.gather(
+            *(base.query("how hot must the oven be for bread") for _ in range(15)),
+            base.query(longest[:10_000]),
+        )
+    assert {answer.hits[0].citation.header_path for answer in answers} == {"Sourdough > Baking"}

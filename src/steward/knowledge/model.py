@@ -22,6 +22,8 @@ NAME = re.compile(r"[\w][\w .-]{0,63}")
 class KnowledgeError(StewardError):
     """The five kinds that KB-5.1 names; the MCP server gives each its JSON-RPC code."""
 
+    default_code = "KB_SYSTEM"
+
 
 class ConfigurationError(KnowledgeError):
     default_code = "KB_CONFIGURATION"

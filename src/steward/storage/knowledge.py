@@ -12,7 +12,6 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from steward.contract.errors import StorageError
 from steward.knowledge.model import (
     Answer,
     Citation,
@@ -132,20 +131,21 @@ class PostgresKnowledgeStore:
         self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
     ) -> bool:
         async with self._database.transaction() as session:
-            if await session.fetchval(SQL.lock_collection, collection) is None:
+            if await session.fetchval(SQL.claim_source, collection, document.source) is None:
                 raise CollectionError("The collection was deleted meanwhile.", fix="Create it again.")
-            # Two ingests of one folder take turns; the second finds the work done.
-            await session.execute(SQL.lock_source, collection, document.source)
             rows = await session.fetch(SQL.known_documents, collection, [document.source])
             if rows and (rows[0]["sha256"], rows[0]["embedder"]) == (document.sha256, embedder):
                 return False
-            await session.execute(SQL.remove_documents, collection, [document.source])
-            document_id = await session.fetchval(
+            if rows:
+                await session.execute(SQL.remove_documents, collection, [document.source])
+            added = await session.fetchrow(
                 SQL.add_document,
                 *(collection, document.source, document.title, document.media_type, document.sha256),
                 *(document.size, document.root, embedder, len(chunks), document.metadata),
             )
-            await _copy_chunks(session, collection, document_id, chunks)
+            assert added is not None
+            pairs = list(zip(added["chunk_ids"], chunks, strict=True))
+            await _copy_chunks(session, collection, added["id"], pairs)
         return True
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int:
@@ -180,6 +180,10 @@ class PostgresKnowledgeStore:
         self, terms: Mapping[str, int], vector: NDArray[np.float32], filters: Filters, *, limit: int
     ) -> Candidates:
         statistics = await self._statistics(filters.collections, list(terms))
+        if not statistics.passages:  # a load that was killed before it could count
+            for collection in filters.collections:
+                await self.settle(collection)
+            statistics = await self._statistics(filters.collections, list(terms))
         lexical, nearest = await asyncio.gather(
             self._lexical(terms, filters.collections, statistics, limit),
             self._nearest(vector, filters.collections, statistics, limit),
@@ -226,6 +230,12 @@ class PostgresKnowledgeStore:
             *(LEXICAL_CANDIDATES, statistics.average_length, limit),
         )
         return [row["chunk_id"] for row in rows]
+
+    async def nearest(
+        self, vector: NDArray[np.float32], collections: Sequence[int], *, limit: int
+    ) -> list[int]:
+        """The chunks with the nearest vectors, by chunk id."""
+        return await self._nearest(vector, collections, await self._statistics(collections, []), limit)
 
     async def _nearest(
         self, vector: NDArray[np.float32], collections: Sequence[int], statistics: Statistics, limit: int
@@ -281,12 +291,8 @@ class PostgresKnowledgeStore:
 
 
 async def _copy_chunks(
-    session: Session, collection: int, document_id: int, chunks: Sequence[EmbeddedChunk]
+    session: Session, collection: int, document_id: int, pairs: Sequence[tuple[int, EmbeddedChunk]]
 ) -> None:
-    ids = [row[0] for row in await session.fetch(SQL.chunk_ids, len(chunks))]
-    if len(ids) != len(chunks):
-        raise StorageError("The database gave too few chunk numbers.")
-    pairs = list(zip(ids, chunks, strict=True))
     await session.copy_records(
         "kb_chunks",
         columns=_CHUNK_COLUMNS,

@@ -17,9 +17,6 @@ ORDER BY c.name;
 -- name: delete_collection
 DELETE FROM kb_collections WHERE id = $1;
 
--- name: lock_collection
-SELECT id FROM kb_collections WHERE id = $1 FOR KEY SHARE;
-
 -- name: create_project
 INSERT INTO kb_projects (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id;
 
@@ -54,8 +51,11 @@ WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[
 -- name: sources_under
 SELECT id, source FROM kb_documents WHERE collection_id = $1 AND root = $2 AND id > $3 ORDER BY id LIMIT 500;
 
--- name: lock_source
-SELECT pg_advisory_xact_lock(hashtextextended($2, $1));
+-- name: claim_source
+-- Two ingests of one source take turns. A crash of the server may lose the last commits, never part of one, and the
+-- next ingest brings them back: so nobody waits for the disk here, and `settle` commits for all.
+SELECT id, pg_advisory_xact_lock(hashtextextended($2, $1)), set_config('synchronous_commit', 'off', true)
+FROM kb_collections WHERE id = $1 FOR KEY SHARE;
 
 -- name: remove_documents
 WITH gone AS (
@@ -67,10 +67,8 @@ SELECT count(*) FROM gone;
 -- name: add_document
 INSERT INTO kb_documents
     (collection_id, source, title, media_type, sha256, size, root, embedder, chunks, metadata)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id;
-
--- name: chunk_ids
-SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $1);
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+RETURNING id, ARRAY(SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $9)) AS chunk_ids;
 
 -- name: totals
 SELECT id, counted_chunks, average_length FROM kb_collections WHERE id = ANY($1::integer[]);

@@ -14,6 +14,7 @@ from steward.knowledge.memory import MemoryManager, Scope
 from steward.knowledge.service import KnowledgeBase
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.rerank import CrossEncoder
+from steward.orchestrator.orchestrator import Orchestrator
 from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.settings import Settings
@@ -47,7 +48,10 @@ class Library:
         return MemoryManager(self.memories, embedder=self.embedder, reranker=self.reranker, scope=scope)
 
 
-async def open_library(settings: Settings, database: Database, stack: AsyncExitStack) -> Library:
+async def open_library(
+    settings: Settings, database: Database, orchestrator: Orchestrator, stack: AsyncExitStack
+) -> Library:
+    """Open it and stand its tools behind the door."""
     embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
     reranker = cross_encoder if cross_encoder.installed else None
     readers = await stack.enter_async_context(DocumentReaders())
@@ -58,7 +62,11 @@ async def open_library(settings: Settings, database: Database, stack: AsyncExitS
         readers=readers,
         roots=settings.roots,
     )
-    return Library(base=base, memories=PostgresMemoryStore(database), embedder=embedder, reranker=reranker)
+    memories = PostgresMemoryStore(database)
+    library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker)
+    orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library))
+    orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
+    return library
 
 
 def knowledge_agent(library: Library) -> BuiltinServerAgent:

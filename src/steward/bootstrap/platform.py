@@ -25,6 +25,7 @@ from steward.bootstrap.knowledge import (
     memory_agent,
     open_library,
 )
+from steward.bootstrap.knowledge import Library, open_library
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.rules import WatchedRules
@@ -109,9 +110,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         tasks = await open_tasks(orchestrator, database)
         register_own_servers(orchestrator, settings)
         register_servers(orchestrator, settings, PostgresPinStore(database))
-        library = await open_library(settings, database, stack)
-        orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library))
-        orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
+        library = await open_library(settings, database, orchestrator, stack)
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(orchestrator.settle)
         stack.push_async_callback(workshop.writer.close)

@@ -84,11 +84,3 @@ def main(commands: typer.Typer = app) -> None:
 
 def research_agent() -> None:
     main(knowledge.app)
-
-
-def _plain_pipes() -> None:
-    """A reader that closes early (`steward log | head`) ends the command quietly."""
-    import signal  # noqa: PLC0415 - not on every platform
-
-    if hasattr(signal, "SIGPIPE") and not sys.stdout.isatty():
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -106,12 +106,15 @@ class BuiltinServerAgent:
 
 
 def _told(failed: Failed) -> Failed:
-    """Our servers say in their structured answer what failed; the text around it is for other clients."""
-    data = failed.data
+    """Our servers say in their answer, or in the data of a JSON-RPC error, what failed and what helps."""
+    data = failed.data if failed.data is not None else getattr(failed.native, "data", None)
     if not isinstance(data, dict):
         return failed
     said = cast("dict[str, Any]", data)
     code, message = said.get("code"), said.get("message")
+    if "error_code" in said and "details" in said:
+        words = [said["details"], said.get("guidance")]
+        code, message = said["error_code"], " ".join(str(word) for word in words if word)
     if not isinstance(code, str) or not isinstance(message, str):
         return failed
     return replace(failed, code=code, error=message, retryable=bool(said.get("retryable", False)))

@@ -14,20 +14,13 @@ from pydantic import SecretStr
 
 from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
+from steward.bootstrap.knowledge import (
+    Library,
+    open_library,
+)
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.own_servers import register_own_servers
-from steward.bootstrap.knowledge import (
-    KNOWLEDGE_AGENT,
-    MEMORY_AGENT,
-    Library,
-    knowledge_agent,
-    memory_agent,
-    open_library,
-)
-from steward.bootstrap.knowledge import Library, open_library
-from steward.bootstrap.local_tools import open_workshop
-from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker

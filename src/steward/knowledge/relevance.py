@@ -1,8 +1,8 @@
 """How relevant a passage is, between 0 and 1: the probability that a person would call it an answer.
 
 A logistic model of three views (the cross-encoder's log-odds, the vectors' similarity, how much of the
-query's weight the passage mentions), fitted on held-out queries of the training pairs with wrong passages
-and with corpora that hold no answer at all. Unlike the ranking score it can be compared between queries.
+query's weight the passage mentions), with coefficients set by hand while looking at right and wrong passages;
+they were not fitted. Unlike the ranking score it can be compared between queries.
 """
 
 import numpy as np

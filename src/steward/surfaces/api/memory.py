@@ -1,11 +1,13 @@
-"""Routes on memory: what is remembered. Storing, searching and forgetting are tools."""
+"""Routes on memory: what is remembered. Storing, searching and forgetting are tools.
+
+Whose memory it is follows from the key: nobody names a user here.
+"""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from steward.bootstrap.core_tools import LOCAL_USER
 from steward.knowledge.memory import Memory, Scope
 from steward.surfaces.api.identity import Reader
 from steward.surfaces.api.state import Here
@@ -33,9 +35,8 @@ class MemoryList(BaseModel):
 @router.get("")
 async def list_memories(
     platform: Here,
-    _: Reader,
+    identity: Reader,
     *,
-    user: str = LOCAL_USER,
     agent: str | None = None,
     project: str | None = None,
     superseded: Annotated[bool, Query(description="Also what newer facts took the place of.")] = False,
@@ -43,15 +44,15 @@ async def list_memories(
     after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
 ) -> MemoryList:
     """Newest first."""
-    manager = platform.library.memory(Scope(user=user, agent=agent, project=project))
+    manager = platform.library.memory(Scope(user=identity.user, agent=agent, project=project))
     page = await manager.list(limit=limit, after=after, superseded=superseded)
     return MemoryList(items=[_item(memory) for memory in page.items], next=page.next)
 
 
 @router.get("/{memory_id}/history")
-async def memory_history(platform: Here, _: Reader, memory_id: str, user: str = LOCAL_USER) -> MemoryList:
+async def memory_history(platform: Here, identity: Reader, memory_id: str) -> MemoryList:
     """A memory and everything it took the place of, newest first."""
-    past = await platform.library.memory(Scope(user=user)).history(memory_id)
+    past = await platform.library.memory(Scope(user=identity.user)).history(memory_id)
     return MemoryList(items=[_item(memory) for memory in past], next=None)
 
 

@@ -91,19 +91,17 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             rules=rules,
             limits=Limits(tool=settings.timeout),
             notifier=_notifier(settings),
-            resolve_path=lambda path: os.path.realpath(os.path.expanduser(path)),  # noqa: PTH111 - text in, text out
+            resolve_path=_real_path,
         )
         _export_metrics(settings, orchestrator, stack)
-        facts = PostgresFactStore(database)
-        orchestrator.register_agent_factory(
-            AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault)
-        )
+        _register_core(orchestrator, settings, PostgresFactStore(database))
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
         tasks = await open_tasks(orchestrator, database)
         register_own_servers(orchestrator, settings)
-        register_servers(orchestrator, settings, PostgresPinStore(database))
         library = await open_library(settings, database, orchestrator, stack)
+        # After our own agents, so that no server of the workspace takes one of their names.
+        register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)
         stack.push_async_callback(orchestrator.settle)
         stack.push_async_callback(workshop.writer.close)
@@ -122,6 +120,14 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             tasks=tasks,
             library=library,
         )
+
+
+def _register_core(orchestrator: Orchestrator, settings: Settings, facts: PostgresFactStore) -> None:
+    orchestrator.register_agent_factory(AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault))
+
+
+def _real_path(path: str) -> str:
+    return os.path.realpath(os.path.expanduser(path))  # noqa: PTH111 - text in, text out
 
 
 def _close_log(executions: ExecutionLogFile) -> None:

@@ -5,6 +5,7 @@ Identifiers are taken apart, so that `maxRetryCount` and `max_retry_count` answe
 """
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -25,12 +26,21 @@ they this those through to too under until up upon us very was we were what when
 who whom why will with would you your yours yourself yourselves
 """
 STOP_WORDS = frozenset(_COMMON.split())
-_stemmer: Any = snowballstemmer.stemmer("english")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+
+class _Stemmers(threading.local):
+    """One a thread: a stemmer works on state of its own, and two threads in it spoil each other's words."""
+
+    def __init__(self) -> None:
+        self.english: Any = snowballstemmer.stemmer("english")  # pyright: ignore[reportUnknownMemberType]
+
+
+_STEMMERS = _Stemmers()
 
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
-    return str(_stemmer.stemWord(word))
+    return str(_STEMMERS.english.stemWord(word))
 
 
 def terms(text: str) -> list[str]:

@@ -1,6 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from steward.knowledge.terms import terms
+from steward.knowledge.terms import _stem, terms
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,16 @@ def test_text_becomes_the_terms_that_are_counted(text: str, expected: list[str])
 
 def test_an_endless_word_stays_small() -> None:
     assert max(map(len, terms("y" * 1_000_000))) <= 64
+
+
+def test_threads_do_not_spoil_each_others_words() -> None:
+    texts = [
+        " ".join(f"{stem}{tail}{number}ly" for tail in ("ing", "ation", "ies"))
+        for number in range(60)
+        for stem in ("carr", "instanc", "swarm")
+    ]
+    expected = {text: terms(text) for text in texts}
+    _stem.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        found = dict(zip(texts * 5, pool.map(terms, texts * 5), strict=False))
+    assert found == expected

@@ -6,10 +6,12 @@ tables; elsewhere plain text. Exit codes: 0 done, 1 failed, 2 bad usage, 3 waits
 
 import asyncio
 import json
+import os
 import sys
 import traceback
 import unicodedata
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import Annotated, Any
 
@@ -90,10 +92,19 @@ def say(text: str, *, error: bool = False) -> None:
     except BrokenPipeError:
         raise
     except OSError as problem:
+        _give_up_output()
         raise UnwritableError(
             f"The answer could not be written: {problem.strerror}.",
             fix="What was asked for has been done; 'steward log' shows it.",
         ) from problem
+
+
+def _give_up_output() -> None:
+    """What is left in the buffer goes nowhere; the interpreter would fail on it once more at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def visible(text: str) -> str:

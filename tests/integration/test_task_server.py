@@ -1,4 +1,4 @@
-"""The task server over stdio, driven by the official SDK's client in both eras of the protocol."""
+"""`steward serve tasks` over stdio, driven by the official SDK's client in both eras of the protocol."""
 
 import os
 import sys
@@ -17,8 +17,13 @@ PROGRAM = Path(__file__).parent.parent / "programs" / "serve_tasks.py"
 
 
 @asynccontextmanager
-async def connected(database_url: str, mode: str) -> AsyncIterator[Client]:
-    environment = {**os.environ, "DATABASE_URL": database_url}
+async def connected(database_url: str, home: Path, mode: str) -> AsyncIterator[Client]:
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url,
+        "STEWARD_HOME": str(home),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+    }
     server = StdioServerParameters(command=sys.executable, args=[str(PROGRAM)], env=environment)
     async with Client(stdio_client(server), mode=mode) as client:
         yield client
@@ -33,8 +38,8 @@ async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 @pytest.mark.req("TODO-TOOL-1", "TODO-TOOL-2", "TODO-TOOL-3", "TODO-TOOL-4", "TODO-TOOL-5")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_tasks_life_through_the_official_client(database_url: str, mode: str) -> None:
-    async with connected(database_url, mode) as client:
+async def test_a_tasks_life_through_the_official_client(database_url: str, tmp_path: Path, mode: str) -> None:
+    async with connected(database_url, tmp_path, mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         added = await ask(client, "add_task", user_id="ana", title="buy milk", due_date="2027-03-01")
         task_id = added["task"]["id"]
@@ -44,7 +49,7 @@ async def test_a_tasks_life_through_the_official_client(database_url: str, mode:
         listed = await ask(client, "list_tasks", user_id="ana", completed=True)
         gone = await ask(client, "delete_task", user_id="ana", task_id=task_id)
         missing = await ask(client, "add_task", user_id="ana")
-        nobody = await ask(client, "list_tasks")
+        nobody = await ask(client, "list_tasks", user_id="nobody")
     assert moved["changes"] == ["priority"]
     assert (stolen["code"], missing["code"], nobody["code"]) == (
         "UNAUTHORIZED",
@@ -59,8 +64,13 @@ async def test_a_tasks_life_through_the_official_client(database_url: str, mode:
 
 
 @pytest.mark.req("TODO-MTR-001", "TODO-MTR-005")
-async def test_two_servers_on_one_database_share_everything_and_remember_nothing(database_url: str) -> None:
-    async with connected(database_url, "auto") as one, connected(database_url, "auto") as other:
+async def test_two_servers_on_one_database_share_everything_and_remember_nothing(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with (
+        connected(database_url, tmp_path, "auto") as one,
+        connected(database_url, tmp_path, "auto") as other,
+    ):
         added = await ask(one, "add_task", user_id="ana", title="shared")
         completed = await ask(other, "complete_task", user_id="ana", task_id=added["task"]["id"])
         seen = await ask(one, "list_tasks", user_id="ana")
@@ -69,8 +79,8 @@ async def test_two_servers_on_one_database_share_everything_and_remember_nothing
 
 
 @pytest.mark.req("TODO-TOOL-2")
-async def test_the_text_of_an_answer_reads_well(database_url: str) -> None:
-    async with connected(database_url, "auto") as client:
+async def test_the_text_of_an_answer_reads_well(database_url: str, tmp_path: Path) -> None:
+    async with connected(database_url, tmp_path, "auto") as client:
         await ask(client, "add_task", user_id="ana", title="buy *milk*", priority="high")
         result = await client.call_tool("list_tasks", {"user_id": "ana"})
         refused = await client.call_tool("list_tasks", {"user_id": "ana", "limit": 0})

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from tests.peers.house import FIXTURES, ROOT, pypi
@@ -12,7 +13,7 @@ SERVER = ROOT / "tests" / "programs" / "serve_tasks.py"
 
 
 @pytest.mark.req("TODO-TOOL-1", "TODO-TOOL-2", "TODO-TOOL-3", "TODO-TOOL-4", "TODO-TOOL-5")
-async def test_an_agent_of_the_openai_sdk_keeps_the_list(database_url: str) -> None:
+async def test_an_agent_of_the_openai_sdk_keeps_the_list(database_url: str, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *pypi("openai-agents", "python"),
         str(FIXTURES / "openai_agents_tasks.py"),
@@ -20,7 +21,13 @@ async def test_an_agent_of_the_openai_sdk_keeps_the_list(database_url: str) -> N
         str(SERVER),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "DATABASE_URL": database_url},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", "/"),
+            "DATABASE_URL": database_url,
+            "STEWARD_HOME": str(tmp_path),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        },
     )
     output, errors = await process.communicate()
     assert process.returncode == 0, errors.decode()

@@ -1,22 +1,20 @@
-"""The task server over stdio on the database of DATABASE_URL, for clients in tests."""
+"""`steward serve tasks` for Ana and Bob, on the database of DATABASE_URL and in the home of STEWARD_HOME."""
 
 import asyncio
 import os
+import sys
 
-from steward.servers.tasks import build
 from steward.storage.postgres import Database, External
-from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
+from steward.storage.tasks import PostgresUserStore
 from steward.tasks.model import User
-from steward.tasks.service import TaskService
 
 
-async def main() -> None:
+async def add_people() -> None:
     async with Database(External(os.environ["DATABASE_URL"])) as database:
         users = PostgresUserStore(database)
         await users.add(User(id="ana", name="Ana"))
         await users.add(User(id="bob", name="Bob"))
-        service = TaskService(tasks=PostgresTaskStore(database), users=users)
-        await build(service).run_stdio_async(show_banner=False)
 
 
-asyncio.run(main())
+asyncio.run(add_people())
+os.execv(sys.executable, [sys.executable, "-m", "steward", "serve", "tasks"])

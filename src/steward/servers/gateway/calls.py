@@ -19,12 +19,11 @@ from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall,
 from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.policy.access import LOCAL_USER
 from steward.servers.gateway import answers
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
 from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, modern
 from steward.servers.gateway.ports import Member
-from steward.servers.gateway.views import SEARCH, Catalogue, Target, View
+from steward.servers.gateway.views import SEARCH, Catalogue, Target, View, acts_for
 
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
 APPROVAL = "approval"
@@ -71,7 +70,7 @@ class Calls:
                 tool=target.tool,
                 arguments=target.arguments,
                 caller=caller_of(context),
-                user=user_of(context),
+                user=acts_for(self._door, target, user_of(context)),
                 channel=link,
             )
             return await self._conversations.hold(context, link, self._door.execute(call), finish)
@@ -161,10 +160,10 @@ def _member(context: Context) -> Member | None:
     return None if context.request is None else context.request.scope.get("steward.member")
 
 
-def user_of(context: Context) -> str:
-    """For whom a client's calls act; whoever starts a server on a pipe is this machine's person."""
+def user_of(context: Context) -> str | None:
+    """For whom a client's calls act; None where the call itself may say: on a pipe, and at this machine."""
     member = _member(context)
-    return LOCAL_USER if member is None else member.user
+    return None if member is None else member.user
 
 
 def principal(context: Context) -> str:

@@ -82,7 +82,9 @@ class KnownKeys:
             holder = await self._keys.admit(key, local=_loopback(scope))
         except ForbiddenError:
             return None
-        return Member(holder.name, user=holder.user, may_use=holder.role >= Role.USE)
+        # Without a key it is somebody at this machine, to whom everything here belongs.
+        user = None if key is None else holder.user
+        return Member(holder.name, user=user, may_use=holder.role >= Role.USE)
 
 
 def _loopback(scope: Mapping[str, Any]) -> bool:

@@ -35,7 +35,7 @@ from steward.servers.gateway.guard import Guard, Refusal
 from steward.servers.gateway.link import Link, Running, wanted_level
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.server import Gateway
-from steward.servers.gateway.views import Target
+from steward.servers.gateway.views import Target, acts_for
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -278,7 +278,7 @@ class HttpGateway:
             tool=target.tool,
             arguments=target.arguments,
             caller=Caller(CallerKind.CLIENT, member.id),
-            user=member.user,
+            user=acts_for(self._door, target, member.user),
             channel=link,
         )
         try:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from steward.policy.access import LOCAL_USER
-
 
 class Library(Protocol):
     """Resources and prompts of all servers, in the protocol's own shapes.
@@ -41,7 +39,9 @@ class Member:
     """Whoever holds a key: its name is what logs and proposals show."""
 
     id: str
-    user: str = LOCAL_USER  # for whom its calls act
+    user: str | None = (
+        None  # for whom its calls act; None: for whomever a call names, this machine's person else
+    )
     may_use: bool = True
 
 

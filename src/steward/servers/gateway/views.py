@@ -12,6 +12,7 @@ from steward.contract.errors import ErrorCode, InputError, NotFoundError
 from steward.contract.ports import ToolRanker
 from steward.contract.tool import ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.policy.access import LOCAL_USER
 
 SEARCH = "search_tools"
 CALL = "call_tool"
@@ -77,6 +78,15 @@ class Target:
 
     tool: str
     arguments: Mapping[str, Any]
+
+
+def acts_for(door: Orchestrator, target: Target, user: str | None) -> str | None:
+    """A call's user: its session's own. Without one: whom the call names, or else this machine's person."""
+    if user is not None:
+        return user
+    tool = door.registry.find(target.tool)
+    argument = None if tool is None else tool.spec.user_argument
+    return LOCAL_USER if argument is None or target.arguments.get(argument) is None else None
 
 
 class Catalogue:

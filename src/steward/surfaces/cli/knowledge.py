@@ -4,6 +4,8 @@ Every command calls its tool through the door, so that a terminal, an agent and 
 answers.
 """
 
+import asyncio
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -198,7 +200,11 @@ def watch(
             say(f"Watching {folder} for collection '{collection}'. Ctrl-C ends it.", error=True)
             if await _tool(api, "ingest_documents", arguments, as_json=False, show=_show_report):
                 raise InputError(f"'{collection}' cannot be kept up to date.", fix="See the message above.")
-            async for _changes in watchfiles.awatch(folder, step=200):  # pyright: ignore[reportUnknownMemberType]
+            # Asked to stop between two rounds: an ingest under way is finished, not torn.
+            stop = asyncio.Event()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, stop.set)
+            async for _changes in watchfiles.awatch(folder, step=200, stop_event=stop):  # pyright: ignore[reportUnknownMemberType]
                 await _tool(api, "ingest_documents", arguments, as_json=False, show=_show_report)
 
     run(work)

@@ -180,5 +180,5 @@ async def test_the_workspaces_keys_open_the_gateway_with_their_roles(database: D
     _, token = await keys.add("cursor", Role.USE, user="ana")
     _, looking = await keys.add("looker", Role.READ)
     assert await door.admit(token, elsewhere) == Member("cursor", user="ana")
-    assert await door.admit(looking, elsewhere) == Member("looker", may_use=False)
+    assert await door.admit(looking, elsewhere) == Member("looker", user="local", may_use=False)
     assert await door.admit("wrong", here) is None

@@ -23,6 +23,7 @@ from steward.contract.errors import (
     StewardError,
     UnavailableError,
 )
+from steward.knowledge.model import CollectionError, DocumentError, QueryError
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,9 @@ STATUS_BY_CODE = {
 
 STATUS_BY_CLASS: tuple[tuple[type[StewardError], int], ...] = (
     (NotFoundError, 404),
+    (CollectionError, 404),
+    (DocumentError, 422),
+    (QueryError, 422),
     (InvalidArgumentsError, 422),
     (InputError, 400),
     (ForbiddenError, 403),

@@ -161,7 +161,7 @@ def envelope(result: ToolResult) -> dict[str, Any]:
                 "error_code": result.code,
                 "retryable": result.retryable,
             }
-        case PendingApproval():
+        case _:  # pending approval, the last of the three
             shape |= {
                 "status": "pending_approval",
                 "error": result.reason,

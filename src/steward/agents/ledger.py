@@ -1,0 +1,29 @@
+"""What really happened in a conversation: the calls that went through the door and their answers.
+
+Owns the account that rules and answers are checked against. A run appends to it as the door answers;
+nothing a model says gets in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from steward.conversations.model import CallRecord, CallStatus
+
+
+@dataclass(slots=True, kw_only=True)
+class Ledger:
+    """One turn's account, with what earlier turns of the same conversation did before it."""
+
+    earlier: Sequence[CallRecord] = ()
+    calls: list[CallRecord] = field(default_factory=list[CallRecord])  # this turn's, in order
+
+    def note(self, record: CallRecord) -> None:
+        self.calls.append(record)
+
+    @property
+    def everything(self) -> tuple[CallRecord, ...]:
+        return (*self.earlier, *self.calls)
+
+    def succeeded(self) -> tuple[CallRecord, ...]:
+        """What was done this turn."""
+        return tuple(record for record in self.calls if record.status is CallStatus.DONE)

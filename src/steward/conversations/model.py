@@ -1,0 +1,113 @@
+"""What people and agents said to each other, and what was done about it.
+
+Owns the shapes of a turn, its answer and the events on the way to it. Does not own how an answer is
+found (agents) nor where it is kept (storage).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class AnswerStatus(StrEnum):
+    DONE = "done"
+    QUESTION = "question"  # something is missing or unclear; the next turn answers it
+    PENDING_APPROVAL = "pending_approval"  # a call waits for a person's yes
+    GAP = "gap"  # no tool can do it
+    FAILED = "failed"
+
+
+class CallStatus(StrEnum):
+    DONE = "done"
+    FAILED = "failed"
+    PENDING_APPROVAL = "pending_approval"
+    REFUSED = "refused"  # a rule of the agent kept the call from the door; nothing ran
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One call as the door answered it. Written by our code from the door's answer, never by a model."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    status: CallStatus
+    data: Any = None
+    error: str | None = None
+    error_code: str | None = None
+    outcome_unknown: bool = False
+    risk: str | None = None
+    proposal_id: str | None = None
+    call_id: str = ""
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where something in an answer comes from."""
+
+    title: str
+    location: str  # an address, a document's path, a memory's id
+    kind: str = "web"  # web, document or memory
+    date: str | None = None  # ISO 8601, where the source has one
+    detail: str | None = None  # header path, page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What `ask` and `/v1/chat` answer."""
+
+    status: AnswerStatus
+    agent: str
+    conversation: str
+    answer: str
+    reasoning: str = ""
+    confidence: float = 0.0
+    tool_calls: tuple[CallRecord, ...] = ()
+    sources: tuple[Source, ...] = ()
+    proposal_id: str | None = None
+    missing_tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextWritten:
+    """A piece of the answer. Pieces are sent after the rules have looked at the whole."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStarted:
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    record: CallRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalWanted:
+    proposal_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    risk: str
+    reason: str
+    question: str  # in the agent's words: "Are you sure you want to delete 'milk'? …"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A line for people who wait: "searching the web for …", "reading …", "3 sources"."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    answer: Answer
+
+
+TurnEvent = TextWritten | CallStarted | CallEnded | ApprovalWanted | Progress | Finished

@@ -3,15 +3,17 @@
 Owns the description of an agent that talks. Running a turn is the same for all of them (chat).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from pydantic_ai import Agent
 
 from steward.agents.ledger import Ledger
 from steward.agents.session import Session
 from steward.agents.toolset import Offer
 from steward.contract.tool import ToolSpec
-from steward.conversations.model import AnswerStatus, Source
+from steward.conversations.model import AnswerStatus, Source, TurnEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,35 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn, as what surrounds the model's run sees it."""
+
+    text: str  # what was said
+    session: Session
+    ledger: Ledger
+    tell: Callable[[TurnEvent], Awaitable[None]]
+
+
+class Conduct(Protocol):
+    """What an agent does around the model's run. Unlike a rule it may wait, and call tools."""
+
+    async def before(self, turn: Turn) -> Draft | None:
+        """A draft ends the turn here and the model is not asked: a gap, or nothing to work with."""
+        ...
+
+    async def after(self, turn: Turn, draft: Draft) -> Draft:
+        """Before the rules review it: what was found is kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     name: str  # what `--agent` takes
     description: str
     instructions: str
     offer: Offer = field(default_factory=Offer)
     rules: Sequence[Rule] = ()
+    conduct: Conduct | None = None
+    make_agent: Callable[[], Agent[Any, Any]] | None = None
+    """An agent with tools of its own (the orchestrator's come beside them). Its output is text, an
+    `AgentResponse` or deferred requests. Without one, an agent is made of the instructions."""

@@ -113,6 +113,18 @@ class Settings(BaseSettings):
     websearch_timeout: float = _variable(
         "WEBSEARCH_TIMEOUT", 30.0, description="Seconds a web search may take.", gt=0
     )
+    fetch_hosts: str = _variable(
+        "STEWARD_FETCH_HOSTS",
+        "",
+        description="Private hosts, separated by commas, that pages may be read from: wiki.home, "
+        "127.0.0.1:8080. Unset: the public web only.",
+    )
+    research_fresh_days: float = _variable(
+        "STEWARD_RESEARCH_FRESH_DAYS",
+        7.0,
+        description="Days for which the researcher answers from what it found before.",
+        ge=0,
+    )
     otlp_endpoint: str | None = _variable(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "http://localhost:4317",
@@ -128,6 +140,10 @@ class Settings(BaseSettings):
 
         parts = [part for part in self.allowed_roots.split(os.pathsep) if part.strip()]
         return tuple(Path(part).expanduser() for part in parts) or (Path.cwd(),)
+
+    @property
+    def fetchable_hosts(self) -> frozenset[str]:
+        return frozenset(part.strip().lower() for part in self.fetch_hosts.split(",") if part.strip())
 
     @property
     def otlp_address(self) -> str | None:

@@ -56,6 +56,7 @@ class Offer:
 
     includes: Callable[[RegisteredTool], bool] = lambda _: True
     reader_of: Callable[[ToolSpec], str | None] = lambda _: None  # the planner's utterance reader for a tool
+    procedure: str | None = None  # the planner's procedure for a turn with these tools
     shortlist: Shortlist | None = None
     confidence: Confidence = no_confidence
     bounds: ResultBounds = field(default_factory=ResultBounds)
@@ -82,7 +83,10 @@ class OrchestratorToolset(AbstractToolset[Session]):
             tool.spec for tool in self._orchestrator.registry if tool.available and self._offer.includes(tool)
         ]
         shown = await self._shortlisted(specs, ctx)
-        definitions = [define(spec, reader=self._offer.reader_of(spec)) for spec in shown]
+        definitions = [
+            define(spec, reader=self._offer.reader_of(spec), procedure=self._offer.procedure)
+            for spec in shown
+        ]
         return {
             definition.name: ToolsetTool(
                 toolset=self, tool_def=definition, max_retries=2, args_validator=_ANY_ARGUMENTS
@@ -186,7 +190,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         return [spec for spec in specs if spec.name in chosen]
 
 
-def define(spec: ToolSpec, *, reader: str | None = None) -> ToolDefinition:
+def define(spec: ToolSpec, *, reader: str | None = None, procedure: str | None = None) -> ToolDefinition:
     """A tool as a model sees it. Metadata is for the planner and is sent to nobody."""
     return ToolDefinition(
         name=spec.name,
@@ -200,6 +204,7 @@ def define(spec: ToolSpec, *, reader: str | None = None) -> ToolDefinition:
             "title": spec.title,
             "returns": spec.output_schema,
             "reader": reader,
+            "procedure": procedure,
         },
     )
 

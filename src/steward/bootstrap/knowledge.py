@@ -43,6 +43,7 @@ class Library:
     memories: PostgresMemoryStore
     embedder: Embedder
     reranker: Reranker | None
+    readers: DocumentReaders
 
     def memory(self, scope: Scope) -> MemoryManager:
         return MemoryManager(self.memories, embedder=self.embedder, reranker=self.reranker, scope=scope)
@@ -63,7 +64,7 @@ async def open_library(
         roots=settings.roots,
     )
     memories = PostgresMemoryStore(database)
-    library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker)
+    library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker, readers=readers)
     orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library))
     orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
     return library

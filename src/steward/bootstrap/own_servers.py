@@ -1,7 +1,8 @@
-"""Steward's own servers behind the door: time, web search and files, reached in memory like any other."""
+"""Steward's own servers behind the door: time, the web and files, reached in memory like any other."""
 
 from steward.contract.agent import Agent
 from steward.contract.tool import Effect, RiskLevel
+from steward.knowledge.ports import Readers
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.settings import Settings
 
@@ -9,9 +10,9 @@ TIME, WEB, FILES = "time", "web", "files"
 SEARCH_GRACE = 5.0  # seconds beyond WEBSEARCH_TIMEOUT, so that the server's own words on it arrive
 
 
-def register_own_servers(orchestrator: Orchestrator, settings: Settings) -> None:
+def register_own_servers(orchestrator: Orchestrator, settings: Settings, readers: Readers) -> None:
     orchestrator.register_agent_factory(TIME, time_agent)
-    orchestrator.register_agent_factory(WEB, lambda: web_agent(settings))
+    orchestrator.register_agent_factory(WEB, lambda: web_agent(settings, readers))
     orchestrator.register_agent_factory(FILES, lambda: files_agent(settings))
 
 
@@ -28,9 +29,9 @@ def time_agent() -> Agent:
     return BuiltinServerAgent(TIME, time.build(), tools, name="Time", category="time")
 
 
-def web_agent(settings: Settings) -> Agent:
+def web_agent(settings: Settings, readers: Readers) -> Agent:
     from steward.providers.builtin import BuiltinServerAgent, BuiltinTool  # noqa: PLC0415
-    from steward.servers import web  # noqa: PLC0415
+    from steward.servers import pages, web  # noqa: PLC0415
 
     engine = web.engine_named(settings.websearch_engine, timeout=settings.websearch_timeout)
     tools = {
@@ -39,9 +40,18 @@ def web_agent(settings: Settings) -> Agent:
             aliases=("search_web",),
             examples=("Search the web for MCP servers.", "Who won the election?"),
             timeout=settings.websearch_timeout + SEARCH_GRACE,
-        )
+        ),
+        "fetch_page": BuiltinTool(
+            effect=Effect.READS,
+            risk=RiskLevel.REVERSIBLE,
+            examples=("Read https://example.org/article.", "What does this web page say?"),
+            timeout=settings.websearch_timeout + SEARCH_GRACE,
+        ),
     }
-    server = web.build(engine, max_results=settings.websearch_max_results)
+    fetcher = pages.PageFetcher(
+        readers=readers, timeout=settings.websearch_timeout, allowed=settings.fetchable_hosts
+    )
+    server = web.build(engine, fetcher, max_results=settings.websearch_max_results)
     return BuiltinServerAgent(WEB, server, tools, name="Web search", category="web")
 
 

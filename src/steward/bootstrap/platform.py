@@ -98,8 +98,8 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
         tasks = await open_tasks(orchestrator, database)
-        register_own_servers(orchestrator, settings)
         library = await open_library(settings, database, orchestrator, stack)
+        register_own_servers(orchestrator, settings, library.readers)
         # After our own agents, so that no server of the workspace takes one of their names.
         register_servers(orchestrator, settings, PostgresPinStore(database))
         stack.push_async_callback(orchestrator.lifecycle.stop_all)

@@ -66,7 +66,7 @@ _DATE_IN_HTML = (
 )
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,500})", re.IGNORECASE)
 # Parts of a page that say nothing about its subject.
-_FURNITURE = re.compile(r"<(script|style|nav|footer|aside|form|noscript|svg|iframe)\b", re.IGNORECASE)
+_FURNITURE = re.compile(r"<(head|script|style|nav|footer|aside|form|noscript|svg|iframe)\b", re.IGNORECASE)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 

@@ -1,7 +1,7 @@
-"""The web server: search, behind one small port.
+"""The web server: search behind one small port, and reading a page.
 
 Owns `web_search` and the engines it can ask. Does not own which engine: settings name it, bootstrap
-passes it in.
+passes it in. How a page is reached safely is pages.py's.
 """
 
 import asyncio
@@ -14,6 +14,14 @@ from pydantic import BaseModel, Field
 
 from steward.contract.errors import ConfigError, ErrorCode, ToolError, UnavailableError
 from steward.servers.base import READS, new_server
+from steward.servers.pages import (
+    LONGEST_URL,
+    MOST_CHARACTERS,
+    USUAL_CHARACTERS,
+    FetchPageParams,
+    FetchPageResult,
+    PageFetcher,
+)
 
 ENGINES = ("google", "duckduckgo", "bing")
 MOST_RESULTS = 50
@@ -139,16 +147,27 @@ def engine_named(name: str, *, timeout: float) -> SearchEngine:
     )
 
 
-def build(engine: SearchEngine, *, max_results: int = 10) -> FastMCP:
-    server = new_server("steward-web", "Searches the web.")
+def build(engine: SearchEngine, pages: PageFetcher, *, max_results: int = 10) -> FastMCP:
+    server = new_server("steward-web", "Searches the web and reads its pages.")
     usual = min(max(1, max_results), MOST_RESULTS)
+    reads = READS.model_copy(update={"open_world_hint": True})
 
-    @server.tool(annotations=READS.model_copy(update={"open_world_hint": True}))
+    @server.tool(annotations=reads)
     async def web_search(
         query: Annotated[str, Field(description="What to look for.", min_length=1, max_length=LONGEST_QUERY)],
         max_results: Annotated[int, Field(description="At most this many.", ge=1, le=MOST_RESULTS)] = usual,
     ) -> list[SearchWebResult]:
         """Search the web; each result has a title, a URL and a snippet."""
         return await engine.search(SearchWebParams(query=query, max_results=max_results))
+
+    @server.tool(annotations=reads)
+    async def fetch_page(
+        url: Annotated[str, Field(description="The page's address.", min_length=8, max_length=LONGEST_URL)],
+        max_characters: Annotated[
+            int, Field(description="At most this much of its text.", ge=200, le=MOST_CHARACTERS)
+        ] = USUAL_CHARACTERS,
+    ) -> FetchPageResult:
+        """Read a web page, PDF or text at an address, as Markdown, with its title and date."""
+        return await pages.fetch(FetchPageParams(url=url, max_characters=max_characters))
 
     return server

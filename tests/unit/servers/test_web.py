@@ -9,7 +9,9 @@ from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 from fastmcp import Client
 
 from steward.contract.errors import ConfigError
+from steward.documents.pool import DocumentReaders
 from steward.servers import web
+from steward.servers.pages import PageFetcher
 
 PAGE = {"results": [{"title": f"T{n}", "url": f"http://x/{n}", "content": f"S{n}"} for n in range(20)]}
 
@@ -36,7 +38,8 @@ def ok(body: bytes) -> bytes:
 
 
 async def search(engine: str, timeout: float = 5, usual: int = 10, **arguments):
-    async with Client(web.build(web.engine_named(engine, timeout=timeout), max_results=usual)) as client:
+    found = web.engine_named(engine, timeout=timeout)
+    async with Client(web.build(found, PageFetcher(readers=DocumentReaders()), max_results=usual)) as client:
         return await client.call_tool_mcp("web_search", arguments)
 
 

@@ -107,8 +107,10 @@ def _object(data: Mapping[str, Any]) -> Iterator[str]:
     spoken = next((key for key in _SPOKEN if isinstance(data.get(key), str) and data[key]), None)
     if spoken:
         yield _cut(str(data[spoken]))
+    # A timestamp is bookkeeping beside an outcome, and the answer itself where there is none.
+    told = {spoken, *(_BOOKKEEPING if {"success", "ok"} & data.keys() else ())}
     for key, value in data.items():
-        if key == spoken or key in _BOOKKEEPING or value in (None, "", {}):
+        if key in told or value in (None, "", {}):
             continue
         if isinstance(value, list):
             yield f"{_label(key).capitalize()}:"

@@ -1,4 +1,4 @@
-"""What the planner may decide in a step: call, ask, or tell. Nothing else happens."""
+"""What the planner may decide in a step: call, call several at once, ask, or tell. Nothing else happens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +28,13 @@ class Call:
     confidence: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Calls that need nothing of each other: they run side by side."""
+
+    calls: tuple[Call, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     question: str
@@ -40,4 +47,4 @@ class Tell:
     confidence: float = 0.0
 
 
-Decision = Call | Ask | Tell
+Decision = Call | Several | Ask | Tell

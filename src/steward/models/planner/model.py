@@ -20,11 +20,12 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
 from steward.contract.ports import Embedder
-from steward.models.planner.decisions import Ask, Call, Decision, Tell
+from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
+from steward.models.planner.procedures import PROCEDURE, Procedure
 from steward.models.planner.ranking import KnownTool, Ranking
 from steward.models.planner.readers import DateReader, UtteranceReader, plain_dates
 
@@ -43,11 +44,13 @@ class PlannerModel(Model):
         embedder: Embedder | None = None,
         dates: DateReader | None = None,
         readers: Mapping[str, UtteranceReader] | None = None,
+        procedures: Mapping[str, Procedure] | None = None,
         now: Callable[[], datetime] = local_now,
     ) -> None:
         super().__init__()
-        finder = GoalFinder(Ranking(embedder), dates=dates or plain_dates, readers=readers or {})
-        self._planner = Planner(finder)
+        self._finder = GoalFinder(Ranking(embedder), dates=dates or plain_dates, readers=readers or {})
+        self._planner = Planner(self._finder)
+        self._procedures = procedures or {}
         self._now = now
         self._known: dict[bytes, KnownTool] = {}
 
@@ -89,15 +92,28 @@ class PlannerModel(Model):
             for each in parameters.declared_function_tools
             if not (each.metadata or {}).get(INTERNAL)
         ]
-        decision = self._planner.decide(dialogue, tools, self._now())
+        now = self._now()
+        decision = self._by_procedure(dialogue, tools, now) or self._planner.decide(dialogue, tools, now)
         details = _details(decision)
         return ModelResponse(
-            parts=[_part(decision, dialogue, parameters)],
+            parts=_parts(decision, dialogue, parameters),
             model_name=self.model_name,
             provider_name=self.system,
             provider_details={PLANNER: details} if details else None,
             usage=RequestUsage(cost=Decimal(0)),
         )
+
+    def _by_procedure(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision | None:
+        named = dict.fromkeys(str(tool.metadata.get(PROCEDURE)) for tool in tools)
+        procedures = [self._procedures[name] for name in named if name in self._procedures]
+        if not procedures or dialogue.asked:  # an open question of the planner's own comes first
+            return None
+        ranked = self._finder.rank(dialogue.utterance, tools)
+        for procedure in procedures:
+            decision = procedure.decide(dialogue, tools, ranked=ranked, now=now)
+            if decision is not None:
+                return decision
+        return None
 
     def _know(self, definition: ToolDefinition) -> KnownTool:
         """Definitions come anew with every step; what was worked out about equal ones is kept."""
@@ -121,6 +137,8 @@ def _details(decision: Decision) -> dict[str, Any]:
     match decision:
         case Call():
             return {"goal": decision.goal, "helper": decision.helper, "confidence": decision.confidence}
+        case Several():
+            return _details(decision.calls[0])
         case Ask():
             return {"asked": dict(decision.state)}
         case Tell():
@@ -129,17 +147,25 @@ def _details(decision: Decision) -> dict[str, Any]:
             assert_never(decision)
 
 
-def _part(
+def _parts(
     decision: Decision, dialogue: Dialogue, parameters: ModelRequestParameters
-) -> TextPart | ToolCallPart:
-    call_id = f"plan-{dialogue.calls_made + 1}"  # unique in its history, and the same when it is repeated
+) -> list[TextPart | ToolCallPart]:
     match decision:
         case Call():
-            return ToolCallPart(decision.tool, dict(decision.arguments), tool_call_id=call_id)
+            return [_call(decision.tool, decision.arguments, dialogue.calls_made + 1)]
+        case Several():
+            numbered = enumerate(decision.calls, dialogue.calls_made + 1)
+            return [_call(each.tool, each.arguments, number) for number, each in numbered]
         case Ask() | Tell():
             if parameters.allow_text_output or not parameters.output_tools:
-                return TextPart(decision.text if isinstance(decision, Tell) else decision.question)
+                return [TextPart(decision.text if isinstance(decision, Tell) else decision.question)]
             tool = parameters.output_tools[0]
-            return ToolCallPart(tool.name, structured(tool, decision, dialogue.steps), tool_call_id=call_id)
+            filled = structured(tool, decision, dialogue.steps)
+            return [_call(tool.name, filled, dialogue.calls_made + 1)]
         case _:
             assert_never(decision)
+
+
+def _call(tool: str, arguments: Mapping[str, Any], number: int) -> ToolCallPart:
+    """Its id is unique in its history, and the same when the step is repeated."""
+    return ToolCallPart(tool, dict(arguments), tool_call_id=f"plan-{number}")

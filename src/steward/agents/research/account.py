@@ -1,0 +1,143 @@
+"""What an answer rests on, by the record: sources, confidence and an account of the way there.
+
+Confidence is computed from evidence: how much of the answer stands in a source, how many independent
+sources say it, whether the others agree, and what failed on the way. A model's opinion of itself counts
+for nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from steward.agents.research.evidence import (
+    KNOWLEDGE_SEARCH,
+    MEMORY,
+    MEMORY_SEARCHES,
+    PAGE_READERS,
+    STORE,
+    TOOL,
+    WEB_SEARCHES,
+    Heard,
+    Passage,
+    failures,
+    host_of,
+    passages,
+    sentences,
+)
+from steward.agents.research.questions import keywords, names_in
+from steward.conversations.model import Source
+from steward.models.planner.words import stems
+
+BY_COUNT = (0.0, 0.7, 0.88, 0.94, 0.97)  # independent sources that say it: none, one, two, …
+DISAGREEMENT = 0.2  # what is lost when every other source on the subject says something else
+FAILURE = 0.3  # what is lost when every call but one failed
+_SUPPORTED = 0.7  # of the words of a sentence, for a source to say it
+_ON_SUBJECT = 0.5  # of the words of a question, for a source to speak about it
+_MARKS = re.compile(r"\s*\[\d{1,2}\]|[“”\"]|^Based on prior research[^:]*:\s*", re.MULTILINE)
+_LISTED = re.compile(r"^\s*(?:\[\d{1,2}\]\s.*|sources?:?)\s*$", re.MULTILINE | re.IGNORECASE)
+
+
+def support(question: str, answer: str, heard: Sequence[Heard]) -> list[Passage]:
+    """The passages that say what the answer says."""
+    claims = _claims(answer)
+    subject = names_in(question) or frozenset(keywords(question))
+    return [each for each in passages(heard) if _says(each, claims, subject)]
+
+
+def _claims(answer: str) -> list[frozenset[str]]:
+    body = _MARKS.sub("", _LISTED.sub("", answer))
+    pieces = sentences(body) or [body]
+    return [frozenset(found) for piece in pieces if (found := stems(piece))]
+
+
+def _says(passage: Passage, claims: Sequence[frozenset[str]], subject: frozenset[str]) -> bool:
+    said = set(stems(passage.text)) | set(stems(passage.source.title))
+    if passage.source.kind != TOOL and subject and len(subject & said) < _ON_SUBJECT * len(subject):
+        return False
+    needed = _SUPPORTED if passage.source.kind != TOOL else 0.4
+    return any(len(claim & said) >= needed * len(claim) for claim in claims)
+
+
+def confidence(question: str, answer: str, heard: Sequence[Heard]) -> float:
+    supporting = support(question, answer, heard)
+    if not supporting:
+        return 0.0
+    base = max(_kept(supporting), _counted(question, supporting, heard))
+    searches = [each for each in heard if each.role != STORE]
+    failed = len(failures(searches)) / max(1, len(searches))
+    return round(base * (1 - FAILURE * failed), 2)
+
+
+def _kept(supporting: Sequence[Passage]) -> float:
+    """What memory holds: as sure as when it was found, or a person's own word."""
+    sure = [_stored_confidence(each.metadata) for each in supporting if each.source.kind == MEMORY]
+    direct = [0.95 for each in supporting if each.source.kind == TOOL]
+    return max([*sure, *direct], default=0.0)
+
+
+def _stored_confidence(metadata: Mapping[str, object]) -> float:
+    known = metadata.get("confidence")
+    return min(1.0, max(0.0, float(known))) if isinstance(known, int | float) else 0.9
+
+
+def _counted(question: str, supporting: Sequence[Passage], heard: Sequence[Heard]) -> float:
+    agreeing = {host_of(each.source) for each in supporting if each.source.kind not in (MEMORY, TOOL)}
+    subject = names_in(question) or frozenset(keywords(question))
+    speaking = {
+        host_of(each.source)
+        for each in passages(heard)
+        if each.source.kind not in (MEMORY, TOOL)
+        and subject
+        and len(subject & set(stems(each.text))) >= _ON_SUBJECT * len(subject)
+    } | agreeing
+    if not agreeing:
+        return 0.0
+    agreement = len(agreeing) / len(speaking)
+    return BY_COUNT[min(len(agreeing), len(BY_COUNT) - 1)] * (1 - DISAGREEMENT * (1 - agreement))
+
+
+def sources(supporting: Sequence[Passage]) -> tuple[Source, ...]:
+    named = [each.source for each in supporting if each.source.kind != TOOL]
+    return tuple(dict.fromkeys(named))
+
+
+def account(heard: Sequence[Heard], supporting: Sequence[Passage]) -> str:
+    """The way to the answer in sentences, each of them true of the record."""
+    said = list(_way(heard))
+    stored = sorted(
+        {each.source.date for each in supporting if each.source.kind == MEMORY and each.source.date}
+    )
+    if stored:
+        said.append(f"Based on prior research stored on {', '.join(stored)}.")
+    places = {host_of(each.source) for each in supporting if each.source.kind not in (MEMORY, TOOL)}
+    if places:
+        said.append(f"{len(places)} independent source{'s' * (len(places) > 1)} support the answer.")
+    elif not supporting and heard:
+        said.append("Nothing that was found supports an answer.")
+    return " ".join((*said, *failures(heard)))
+
+
+def _way(heard: Sequence[Heard]) -> Iterator[str]:
+    pages = 0
+    for each in heard:
+        if each.failure is not None:
+            continue
+        found = len(passages([each]))
+        asked = str(each.arguments.get("query") or "")
+        if each.role in MEMORY_SEARCHES:
+            yield f"Searched memory for “{asked}”: {_count(found, 'memory', 'memories')}."
+        elif each.role == KNOWLEDGE_SEARCH:
+            yield f"Asked the knowledge base for “{asked}”: {_count(found, 'passage', 'passages')}."
+        elif each.role in WEB_SEARCHES:
+            yield f"Searched the web for “{asked}”: {_count(found, 'result', 'results')}."
+        elif each.role in PAGE_READERS:
+            pages += 1
+        elif each.role == STORE:
+            yield "Stored what was found."
+        else:
+            yield f"Used {each.tool}."
+    if pages:
+        yield f"Read {_count(pages, 'page', 'pages')}."
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"

@@ -1,0 +1,134 @@
+"""From passages to an answer: the sentences that answer, quoted, with where they stand.
+
+Nothing is paraphrased here. A sentence is quoted or left out, and a question that nothing answers is said
+to be open.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from steward.agents.research.evidence import MEMORY, Passage, host_of, sentences
+from steward.agents.research.questions import about_now, keywords
+from steward.agents.research.relevance import ANSWERS, Relevance
+from steward.conversations.model import Source
+from steward.models.planner.words import stems
+
+MOST_QUOTES = 3  # for one question
+_NEAR_BEST = 0.75  # of the best quote's score, for another one to be worth reading
+_FRESH_NOW = timedelta(hours=1)  # for what is asked about today
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    text: str
+    source: Source
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    question: str
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return max((quote.score for quote in self.quotes), default=0.0)
+
+    @property
+    def answered(self) -> bool:
+        return self.score >= ANSWERS
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """For how long what was found before still counts. What a person told us does not grow old."""
+
+    days: float = 7.0
+
+    def holds(self, passage: Passage, question: str, now: datetime) -> bool:
+        if "question" not in passage.metadata and "topic" not in passage.metadata:
+            return True
+        try:
+            found = datetime.fromisoformat(str(passage.metadata.get("timestamp")))
+        except ValueError:
+            return False
+        age = now - (found if found.tzinfo else found.replace(tzinfo=now.tzinfo))
+        limit = timedelta(days=self.days)
+        return age <= (min(limit, _FRESH_NOW) if about_now(question) else limit)
+
+
+def find(question: str, among: Sequence[Passage], relevance: Relevance) -> Finding:
+    """The sentences that answer a question best, no two saying the same from the same place."""
+    words = set(keywords(question))
+    told: list[tuple[str, Passage]] = []
+    for passage in among:
+        pieces = [passage.text.strip()] if passage.source.kind == MEMORY else sentences(passage.text)
+        title = set(stems(passage.source.title))
+        told += [(piece, passage) for piece in pieces if piece and words & (set(stems(piece)) | title)]
+    if not told:
+        return Finding(question)
+    scores = relevance.scores(
+        question, [piece for piece, _ in told], about=[passage.source.title for _, passage in told]
+    )
+    ranked = sorted(zip(scores, range(len(told)), strict=True), key=lambda each: (-each[0], each[1]))
+    best = ranked[0][0]
+    quotes: list[Quote] = []
+    for score, at in ranked:
+        piece, passage = told[at]
+        if len(quotes) == MOST_QUOTES or score < best * _NEAR_BEST or score <= 0:
+            break
+        if all(_differs(piece, passage, quote) for quote in quotes):
+            quotes.append(Quote(piece, passage.source, score))
+    return Finding(question, tuple(quotes))
+
+
+def _differs(piece: str, passage: Passage, quote: Quote) -> bool:
+    """Another site may say the same: that is agreement. The same site saying it twice is not."""
+    if host_of(passage.source) != host_of(quote.source):
+        return True
+    mine, theirs = set(stems(piece)), set(stems(quote.text))
+    return len(mine & theirs) < 0.6 * max(1, min(len(mine), len(theirs)))
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    text: str
+    kept: str  # what is worth remembering of it: the statements alone
+    sources: tuple[Source, ...]
+
+
+def compose(findings: Sequence[Finding]) -> Composed:
+    """One text for all questions, with numbered sources under it."""
+    sources: list[Source] = []
+    blocks: list[str] = []
+    kept: list[str] = []
+    several = len(findings) > 1
+    for finding in findings:
+        heading = f"{finding.question}\n" if several else ""
+        if not finding.answered:
+            blocks.append(f"{heading}I found nothing that answers this.")
+            continue
+        lines: list[str] = []
+        for quote in finding.quotes:
+            if quote.source not in sources:
+                sources.append(quote.source)
+            lines.append(f"{_quoted(quote)} [{sources.index(quote.source) + 1}]")
+        kept += [quote.text for quote in finding.quotes]
+        blocks.append(heading + "\n".join(lines))
+    listed = "\n".join(f"[{number}] {cited(source)}" for number, source in enumerate(sources, 1))
+    text = "\n\n".join([*blocks, *([listed] if listed else [])])
+    return Composed(text=text, kept="\n".join(dict.fromkeys(kept)), sources=tuple(sources))
+
+
+def _quoted(quote: Quote) -> str:
+    if quote.source.kind == MEMORY:
+        when = f" stored on {quote.source.date}" if quote.source.date else ""
+        return f"Based on prior research{when}: “{quote.text}”"
+    return f"“{quote.text}”"
+
+
+def cited(source: Source) -> str:
+    where = f", {source.detail}" if source.detail and source.kind != MEMORY else ""
+    place = "" if source.kind == MEMORY else f", {source.location}"
+    return f"{source.title}{place}{where}" + (f", {source.date}" if source.date else "")

@@ -1,0 +1,117 @@
+"""Questions: what one asks, whether it is several, and which words carry it. Pure."""
+
+import re
+
+from steward.models.planner.words import STOP, bare, split_name, stem, stems, word_set
+
+MOST_QUESTIONS = 4
+_WH = r"(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|has|have)"
+_JOINED = re.compile(rf"\s*(?:[;?]\s+|,?\s+(?:and|then|also)\s+(?:also\s+)?(?={_WH}\b))", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"^\W*(?:please\s+)?(?:compare|contrast|what(?:'s| is| are) the differences? between|"
+    r"how (?:do|does|is|are))\s+(?P<a>.+?)\s+(?:and|with|to|vs\.?|versus|differ(?:ent)? from)\s+"
+    r"(?P<b>.+?)(?:\s+(?:differ|compare))?(?:\s+(?:in terms of|with regard to|regarding|by|on|for|in)\s+"
+    r"(?P<aspect>.+?))?\W*$",
+    re.IGNORECASE,
+)
+_DIFFER = re.compile(r"\b(?:compare|contrast|differ|difference|differences|versus|vs)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(its|their|his|her|it|they|he|she|there|them|him)\b", re.IGNORECASE)
+_POSSESSIVE = frozenset({"its", "their", "his"})
+_NAME = re.compile(r"\b[A-Z][\w'\u2019.-]*(?:\s+(?:of|de|van|von|the)?\s*[A-Z0-9][\w'\u2019.-]*)*")
+_ABOUT_NOW = re.compile(
+    r"\b(?:today|tonight|right now|now|current(?:ly)?|latest|newest|recent(?:ly)?|this (?:week|month|morning|"
+    r"afternoon|evening|year)|at the moment|live|breaking|so far|up to date|these days|yesterday|tomorrow)\b",
+    re.IGNORECASE,
+)
+_AGAIN = re.compile(
+    r"\b(?:search|look|check|research|find|ask)\b.*\b(?:again|anew|once more|afresh|web|online|internet)\b"
+    r"|\b(?:refresh|re-?check|re-?search|up-?to-?date|update (?:this|that|it))\b",
+    re.IGNORECASE,
+)
+_TASK_WORDS = frozenset(
+    map(
+        stem,
+        word_set(
+            """research find search look tell explain summarise summarize give show please know learn describe
+            investigate compare question answer latest current today now information info web internet online
+            google"""
+        ),
+    )
+)
+
+
+def split_question(text: str) -> tuple[str, ...]:
+    """The questions inside one, each standing on its own."""
+    compared = _compared(text)
+    if compared:
+        return compared
+    parts = [part.strip(" ,.?") for part in _JOINED.split(text.strip()) if part.strip(" ,.?")]
+    subject = ""
+    found: list[str] = []
+    for part in parts[:MOST_QUESTIONS]:
+        standing = _with_subject(part, subject)
+        subject = _subject(standing) or subject
+        found.append(f"{standing}?" if re.match(rf"{_WH}\b", standing, re.IGNORECASE) else standing)
+    return tuple(dict.fromkeys(found)) or (text.strip(),)
+
+
+def _compared(text: str) -> tuple[str, ...]:
+    found = _COMPARED.match(text.strip()) if _DIFFER.search(text) else None
+    if found is None:
+        return ()
+    aspect = f" {found['aspect']}" if found["aspect"] else ""
+    return tuple(f"{found[side].strip(' ?.')}{aspect}" for side in ("a", "b"))
+
+
+def _subject(part: str) -> str:
+    """The last name in a question: what 'it' means in the next one."""
+    names = [match.group().strip() for match in _NAME.finditer(part) if match.start() > 0]
+    return names[-1] if names else ""
+
+
+def _with_subject(part: str, subject: str) -> str:
+    if not subject or _NAME.search(part[1:]):
+        return part
+
+    def named(found: re.Match[str]) -> str:
+        return f"{subject}'s" if found[1].lower() in _POSSESSIVE else subject
+
+    return _PRONOUN.sub(named, part, count=1)
+
+
+def search_query(question: str) -> str:
+    """What to type into a search field: the words that carry the question, in their order."""
+    words = bare(question).strip(" ?.!").split()
+    kept = [
+        word
+        for word in words
+        if word.lower().strip(",;:'\"") not in STOP and stem(word.strip(",;:?.!'\"")) not in _TASK_WORDS
+    ]
+    return " ".join(kept) if len(kept) > 1 else bare(question).strip(" ?.!")
+
+
+def keywords(text: str) -> tuple[str, ...]:
+    """The stems that carry a question."""
+    return tuple(each for each in stems(text) if each not in _TASK_WORDS)
+
+
+def names_in(question: str) -> frozenset[str]:
+    """Stems of names and numbers: what an answer must be about. The first word is no name."""
+    words = re.findall(r"[\w'\u2019.-]+", question)
+    named = [word for word in words[1:] if word[:1].isupper() or any(c.isdigit() for c in word)]
+    return frozenset(stem(part) for word in named for part in split_name(word) if part not in STOP)
+
+
+def topic_of(question: str) -> str:
+    """A short stable name for what a question is about: `python_async_best_practices`."""
+    words = [word for word in split_name(search_query(question)) if word not in STOP]
+    return "_".join(words[:6]) or "general"
+
+
+def about_now(question: str) -> bool:
+    return _ABOUT_NOW.search(question) is not None
+
+
+def asks_again(text: str) -> bool:
+    """Whether the person wants it looked up anew."""
+    return _AGAIN.search(text) is not None

@@ -1,0 +1,48 @@
+"""Whether a passage answers a question, 0 to 1.
+
+Owns the threshold from which something counts as an answer. The cross-encoder says how well a passage
+answers; the names in the question must stand in it as well, because another tower's height is no answer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steward.agents.research.questions import keywords, names_in
+from steward.contract.ports import Reranker
+from steward.models.planner.words import stems
+
+ANSWERS = 0.6  # from here on a passage is taken for an answer
+_MOST_SCORED = 24  # texts that the cross-encoder reads for one question; the rest share too few words
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    reranker: Reranker | None = None
+
+    def scores(self, question: str, texts: Sequence[str], *, about: Sequence[str] = ()) -> list[float]:
+        """`about` names what each text belongs to (its title), which counts as if the text said it."""
+        settings = list(about) or [""] * len(texts)
+        shared = [_shared(question, text, where) for text, where in zip(texts, settings, strict=True)]
+        if self.reranker is None:
+            return [round(each, 4) for each in shared]
+        likely = sorted(range(len(texts)), key=lambda at: -shared[at])[:_MOST_SCORED]
+        scores = [0.0] * len(texts)
+        if likely:
+            odds = self.reranker.score(question, [texts[at] for at in likely])
+            for at, logit in zip(likely, odds, strict=True):
+                scores[at] = round(_probability(float(logit)) * shared[at], 4)
+        return scores
+
+
+def _shared(question: str, text: str, about: str) -> float:
+    said = set(stems(text)) | set(stems(about))
+    names = names_in(question)
+    if names:
+        return len(names & said) / len(names)
+    words = keywords(question)
+    return 0.3 + 0.7 * len(said.intersection(words)) / len(words) if words else 0.3
+
+
+def _probability(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))

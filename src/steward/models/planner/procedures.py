@@ -1,0 +1,28 @@
+"""Procedures: several steps in an order of their own, which a domain brings along.
+
+Where a reader says what one sentence means, a procedure says how something is done: it sees the whole turn
+and decides the next step until the work is done. Tools bring a procedure along by naming it in their
+definition's metadata (`procedure`); the planner is given procedures by name and asks them first.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from steward.models.planner.decisions import Decision
+from steward.models.planner.dialogue import Dialogue
+from steward.models.planner.ranking import KnownTool, Scored
+
+PROCEDURE = "procedure"  # the metadata key
+
+
+class Procedure(Protocol):
+    def decide(
+        self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
+    ) -> Decision | None:
+        """The next step, or None when this turn is not this procedure's business.
+
+        `ranked` are all tools of the turn by how well they fit what was said, best first. A pure function:
+        the same turn gives the same step.
+        """
+        ...

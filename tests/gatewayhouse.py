@@ -59,7 +59,7 @@ class NoTracing:
     def tool_call(self, call: ToolCall) -> Iterator[Any]:
         yield self
 
-    def finish(self, result: Any) -> None:
+    def finish(self, result: Any, **_: Any) -> None:
         pass
 
 

@@ -39,6 +39,18 @@ class Settings(BaseSettings):
         None,
         description="An admin key for the HTTP API; more are made with `steward keys add`.",
     )
+    cors_origins: str = _variable(
+        "STEWARD_CORS_ORIGINS",
+        "",
+        description="Web pages of other sites that may use the HTTP API with a key, such as "
+        "https://desk.example.org, separated by commas. Unset: none.",
+    )
+    rate_limit: int = _variable(
+        "STEWARD_RATE_LIMIT",
+        6_000,
+        description="Requests a minute and caller, to the HTTP API and the gateway each. 0: no limit.",
+        ge=0,
+    )
     model: str | None = _variable(
         "STEWARD_MODEL",
         None,
@@ -144,6 +156,12 @@ class Settings(BaseSettings):
     @property
     def fetchable_hosts(self) -> frozenset[str]:
         return frozenset(part.strip().lower() for part in self.fetch_hosts.split(",") if part.strip())
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Pages that may use the API, as browsers name them."""
+        parts = (part.strip().rstrip("/").lower() for part in self.cors_origins.split(","))
+        return frozenset(part for part in parts if part)
 
     @property
     def otlp_address(self) -> str | None:

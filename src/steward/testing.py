@@ -12,6 +12,7 @@ from typing import Any
 from steward.contract.call import ToolCall, ToolResult
 from steward.contract.errors import ConflictError
 from steward.contract.pins import Pin
+from steward.contract.tool import RiskLevel
 from steward.knowledge.facts import Fact, FactPage
 from steward.orchestrator.ports import Execution, Page
 from steward.orchestrator.proposals import (
@@ -161,6 +162,7 @@ class MemoryTracer:
 
     def __init__(self) -> None:
         self.finished: list[tuple[str, ToolResult | None]] = []
+        self.risks: list[RiskLevel | None] = []
 
     @contextmanager
     def tool_call(self, call: ToolCall) -> Generator["MemorySpan"]:
@@ -169,11 +171,13 @@ class MemoryTracer:
             yield span
         finally:
             self.finished.append((call.tool, span.result))
+            self.risks.append(span.risk)
 
 
 class MemorySpan:
     def __init__(self) -> None:
         self.result: ToolResult | None = None
+        self.risk: RiskLevel | None = None
 
-    def finish(self, result: ToolResult) -> None:
-        self.result = result
+    def finish(self, result: ToolResult, *, risk: RiskLevel | None = None) -> None:
+        self.result, self.risk = result, risk

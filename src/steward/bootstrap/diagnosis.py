@@ -19,6 +19,7 @@ from steward.contract.errors import StewardError
 from steward.providers.mcp_config import load_mcp_config
 from steward.providers.tools_config import ToolsFile
 from steward.settings import Settings
+from steward.storage.keys import PostgresKeyStore
 from steward.storage.postgres import Database, Embedded
 
 LITTLE_SPACE = 500 * 1024**2
@@ -47,10 +48,11 @@ async def diagnose(
     yield _explained("policy", lambda: _policy(settings))
     yield _explained("servers", lambda: _servers(settings))
     yield _explained("tools", lambda: _tools(settings))
-    yield await _database(settings)
+    database, stored = await _database(settings)
+    yield database
     yield _model(settings)
     yield _port(host, port, running)
-    yield _keys(settings)
+    yield _keys(settings, stored)
     yield await _tracing(settings)
 
 
@@ -105,17 +107,19 @@ def _servers(settings: Settings) -> Finding:
     return Finding("servers", Verdict.GOOD, detail)
 
 
-async def _database(settings: Settings) -> Finding:
+async def _database(settings: Settings) -> tuple[Finding, int | None]:
+    """How it is, and how many keys it holds, where it can be asked."""
     kind = "embedded" if settings.database_url is None else "DATABASE_URL"
     try:
         chosen = place(settings)
         if isinstance(chosen, Embedded) and not chosen.folder.exists():
-            return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use.")
+            return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use."), 0
         async with Database(chosen) as database:
             version = await database.fetchval("SHOW server_version")
+            keys = len(await PostgresKeyStore(database).list())
     except StewardError as error:
-        return Finding("database", Verdict.BAD, f"{kind}: {error.message}", error.fix)
-    return Finding("database", Verdict.GOOD, f"{kind}, PostgreSQL {version}")
+        return Finding("database", Verdict.BAD, f"{kind}: {error.message}", error.fix), None
+    return Finding("database", Verdict.GOOD, f"{kind}, PostgreSQL {version}"), keys
 
 
 def _model(settings: Settings) -> Finding:
@@ -166,12 +170,20 @@ def _port(host: str, port: int, running: str | None) -> Finding:
     return Finding("port", Verdict.GOOD, f"{port} is free")
 
 
-def _keys(settings: Settings) -> Finding:
-    if settings.api_key is None:
-        return Finding("keys", Verdict.GOOD, "No STEWARD_API_KEY: only this machine may connect.")
-    if len(settings.api_key.get_secret_value()) < 16:
+def _keys(settings: Settings, stored: int | None) -> Finding:
+    """`stored`: keys in the database, None where it cannot be asked."""
+    if settings.api_key is not None and len(settings.api_key.get_secret_value()) < 16:
         return Finding("keys", Verdict.BAD, "STEWARD_API_KEY is short.", "Use 16 characters or more.")
-    return Finding("keys", Verdict.GOOD, "STEWARD_API_KEY is set.")
+    held = ["STEWARD_API_KEY"] if settings.api_key is not None else []
+    if stored:
+        held.append(f"{stored} made with 'steward keys add'")
+    if held:
+        return Finding("keys", Verdict.GOOD, f"Whoever connects needs a key: {' and '.join(held)}.")
+    if stored is None:
+        return Finding("keys", Verdict.NOTE, "The database would know them, and it does not answer.")
+    return Finding(
+        "keys", Verdict.GOOD, "There are none: programs of this machine need none, others stay out."
+    )
 
 
 async def _tracing(settings: Settings) -> Finding:

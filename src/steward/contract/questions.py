@@ -28,8 +28,8 @@ class QuestionStore(Protocol):
         """
         ...
 
-    async def waiting(self, *, limit: int = 50) -> Sequence[Question]:
-        """Unanswered ones, oldest first."""
+    async def waiting(self, *, limit: int = 50, after: str | None = None) -> Sequence[Question]:
+        """Unanswered ones, oldest first; `after` is the id of the last one seen."""
         ...
 
     async def answer(self, question_id: str, text: str, *, by: str) -> Question:

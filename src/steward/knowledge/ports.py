@@ -84,6 +84,7 @@ class KnownDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastQuery:
+    id: int
     query: str
     collections: tuple[str, ...]
     results: int
@@ -143,8 +144,10 @@ class KnowledgeStore(Protocol):
 
     async def document(self, document_id: int) -> StoredDocument: ...
 
-    async def documents(self, collection: str, *, limit: int) -> Sequence[StoredDocument]: ...
+    async def documents(
+        self, collection: str, *, limit: int, after: int | None = None
+    ) -> Sequence[StoredDocument]: ...
 
     async def record_query(self, query: str, collections: Sequence[str], answer: Answer) -> None: ...
 
-    async def history(self, *, limit: int) -> Sequence[PastQuery]: ...
+    async def history(self, *, limit: int, after: int | None = None) -> Sequence[PastQuery]: ...

@@ -152,9 +152,13 @@ class KnowledgeBase:
     async def document(self, document_id: int) -> StoredDocument:
         return await self._store.document(document_id)
 
-    async def documents(self, collection: str, *, limit: int = 1_000) -> Sequence[StoredDocument]:
+    async def documents(
+        self, collection: str, *, limit: int = 1_000, after: int | None = None
+    ) -> Sequence[StoredDocument]:
+        """By source; `after` is the id of the last one seen."""
         await self._store.collection(collection)
-        return await self._store.documents(collection, limit=limit)
+        return await self._store.documents(collection, limit=limit, after=after)
 
-    async def history(self, *, limit: int = 50) -> Sequence[PastQuery]:
-        return await self._store.history(limit=limit)
+    async def history(self, *, limit: int = 50, after: int | None = None) -> Sequence[PastQuery]:
+        """Newest first; `after` is the id of the last one seen."""
+        return await self._store.history(limit=limit, after=after)

@@ -72,7 +72,9 @@ class ExecutionLog(Protocol):
 
 
 class CallSpan(Protocol):
-    def finish(self, result: ToolResult) -> None: ...
+    def finish(self, result: ToolResult, *, risk: RiskLevel | None = None) -> None:
+        """`risk` is what the call was rated; None when it never came so far."""
+        ...
 
 
 class Tracer(Protocol):

@@ -55,7 +55,7 @@ class Record:
                 )
                 raise
             result = self._keep(passage, result)
-            span.finish(result)
+            span.finish(result, risk=_risk(passage))
         return result
 
     async def _answer(self, passage: Passage) -> ToolResult:
@@ -90,11 +90,16 @@ class Record:
         self._metrics.observe(
             agent or UNKNOWN_AGENT, name if tool else UNKNOWN_AGENT, result=result, seconds=seconds
         )
-        risk = None if passage.assessment is None else passage.assessment.level
         self._log.append(
-            Execution(at=self._clock.now(), tool=name, agent=agent, call=call, result=result, risk=risk)
+            Execution(
+                at=self._clock.now(), tool=name, agent=agent, call=call, result=result, risk=_risk(passage)
+            )
         )
         return result
+
+
+def _risk(passage: Passage) -> RiskLevel | None:
+    return None if passage.assessment is None else passage.assessment.level
 
 
 class Resolve:

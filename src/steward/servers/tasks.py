@@ -149,6 +149,7 @@ def _list(service: TaskService) -> TaskTool:
             due_after=_optional("Only tasks due after this date (ISO 8601)."),
             search=_optional("Text in the title or the description."),
             limit=_optional("At most this many, 1 to 100; 50 by default.", "integer"),
+            offset=_optional("Skip this many, to see the next page.", "integer"),
         ),
         output_schema=_answers(
             ["tasks", "count"], tasks={"type": "array", "items": TASK}, count={"type": "integer"}

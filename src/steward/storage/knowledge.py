@@ -267,8 +267,11 @@ class PostgresKnowledgeStore:
             raise DocumentError(f"There is no document {document_id}.", fix="List a collection's documents.")
         return _document(row)
 
-    async def documents(self, collection: str, *, limit: int) -> Sequence[StoredDocument]:
-        return [_document(row) for row in await self._database.fetch(SQL.documents, collection, limit)]
+    async def documents(
+        self, collection: str, *, limit: int, after: int | None = None
+    ) -> Sequence[StoredDocument]:
+        rows = await self._database.fetch(SQL.documents, collection, limit, after)
+        return [_document(row) for row in rows]
 
     async def record_query(self, query: str, collections: Sequence[str], answer: Answer) -> None:
         best = max((hit.relevance for hit in answer.hits), default=None)
@@ -276,9 +279,10 @@ class PostgresKnowledgeStore:
             SQL.record_query, query, list(collections), len(answer.hits), best, answer.refinement.status.value
         )
 
-    async def history(self, *, limit: int) -> Sequence[PastQuery]:
+    async def history(self, *, limit: int, after: int | None = None) -> Sequence[PastQuery]:
         return [
             PastQuery(
+                id=row["id"],
                 query=row["query"],
                 collections=tuple(row["collections"]),
                 results=row["results"],
@@ -286,7 +290,7 @@ class PostgresKnowledgeStore:
                 refinement=row["refinement"],
                 asked_at=row["asked_at"],
             )
-            for row in await self._database.fetch(SQL.history, limit)
+            for row in await self._database.fetch(SQL.history, limit, after)
         ]
 
 

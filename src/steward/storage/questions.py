@@ -31,8 +31,9 @@ class PostgresQuestionStore:
         assert row is not None
         return _question(row)
 
-    async def waiting(self, *, limit: int = 50) -> Sequence[Question]:
-        return [_question(row) for row in await self._database.fetch(SQL.waiting_questions, limit)]
+    async def waiting(self, *, limit: int = 50, after: str | None = None) -> Sequence[Question]:
+        rows = await self._database.fetch(SQL.waiting_questions, limit, after)
+        return [_question(row) for row in rows]
 
     async def answer(self, question_id: str, text: str, *, by: str) -> Question:
         known = await self._database.fetchrow(SQL.get_question, question_id)

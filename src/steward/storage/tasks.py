@@ -83,6 +83,7 @@ class PostgresTaskStore:
             *_bounds(wanted.due_after),
             None if wanted.search is None else f"%{_escaped(wanted.search)}%",
             wanted.limit,
+            wanted.offset,
         )
         if not rows and await self._database.fetchrow(SQL.get_user, user_id) is None:
             return UserMissing()

@@ -1,9 +1,11 @@
 """The running `steward up` of a home: how it makes itself known, and how a command finds it.
 
 The file in the home holds the address and a token that only its owner can read; whoever can read it is the
-person this home belongs to. A file left behind by a killed process is recognised and ignored.
+person this home belongs to. A file left behind by a killed process is recognised and ignored, also when its
+process number and its port belong to others by now: whoever answers must know the token's fingerprint.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Generator
@@ -51,6 +53,11 @@ def read(path: Path) -> Instance | None:
         return None
 
 
+def fingerprint(token: str) -> str:
+    """What `/healthz` shows of the token: enough to recognise an instance, nothing to come in with."""
+    return hashlib.sha256(token.encode()).hexdigest()[:16]
+
+
 async def find_running(settings: Settings) -> Instance | None:
     """The instance of this home that answers now, if there is one."""
     instance = read(settings.home / FILE)
@@ -59,9 +66,10 @@ async def find_running(settings: Settings) -> Instance | None:
     try:
         async with httpx.AsyncClient(timeout=SECONDS_TO_ANSWER) as client:
             answer = await client.get(f"{instance.url}/healthz")
-    except httpx.HTTPError:
+        known = answer.json()["instance"] if answer.status_code == 200 else None
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None
-    return instance if answer.status_code == 200 else None
+    return instance if known == fingerprint(instance.token) else None
 
 
 async def require_none(settings: Settings) -> None:

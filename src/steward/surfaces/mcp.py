@@ -8,7 +8,7 @@ import uvicorn
 from steward.bootstrap import open_platform
 from steward.bootstrap.gateway import open_gateway, view_named
 from steward.contract.errors import ConfigError
-from steward.servers.gateway.guard import Guard, KnownKeys
+from steward.servers.gateway.guard import Guard, KnownKeys, RateLimit
 from steward.servers.gateway.http import HttpGateway
 from steward.settings import Settings
 
@@ -36,7 +36,8 @@ async def serve_http(
     with listening:
         async with open_platform(settings) as platform:
             gateway = open_gateway(platform, view_named(name, strict=strict))
-            app = HttpGateway(gateway, platform.orchestrator, guard=Guard(KnownKeys(platform.keys)))
+            guard = Guard(KnownKeys(platform.keys), limit=RateLimit.of(settings.rate_limit))
+            app = HttpGateway(gateway, platform.orchestrator, guard=guard)
             config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
             async with app.run():
                 ready(f"http://{HOST}:{listening.getsockname()[1]}/mcp")

@@ -16,6 +16,7 @@ import regex
 MAX_TITLE = 500
 MAX_DESCRIPTION = 2000
 MAX_LISTED = 100
+MAX_OFFSET = 100_000
 # What people count as one character may be many code points; this bounds the many.
 CODE_POINTS_PER_CHARACTER = 20
 
@@ -128,6 +129,7 @@ class TaskFilter:
     due_after: Due | None = None
     search: str | None = None
     limit: int = 50
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

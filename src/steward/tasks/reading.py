@@ -15,6 +15,7 @@ from steward.tasks.envelopes import Refusal, TaskCode
 from steward.tasks.model import (
     MAX_DESCRIPTION,
     MAX_LISTED,
+    MAX_OFFSET,
     MAX_TITLE,
     Due,
     Priority,
@@ -105,6 +106,7 @@ def read_filter(given: Mapping[str, Any], *, now: datetime, zone: ZoneInfo) -> T
         due_after=reading.due("due_after"),
         search=reading.search(),
         limit=reading.limit(),
+        offset=reading.offset(),
     )
 
 
@@ -147,6 +149,14 @@ class _FilterReading:
             return TaskFilter().limit
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LISTED:
             raise _invalid(f"limit must be 1-{MAX_LISTED}")
+        return value
+
+    def offset(self) -> int:
+        value = self.given.get("offset")
+        if value is None:
+            return 0
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_OFFSET:
+            raise _invalid(f"offset must be 0-{MAX_OFFSET}")
         return value
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, assert_neve
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import StewardError
+from steward.contract.tool import RiskLevel
 from steward.orchestrator.ports import CallSpan, Clock
 from steward.telemetry.append import SYSTEM_CLOCK
 from steward.telemetry.masking import MASKER, Masker
@@ -285,8 +286,10 @@ class _ToolSpan(_Span):
         self._enter()
         return self
 
-    def finish(self, result: ToolResult) -> None:
+    def finish(self, result: ToolResult, *, risk: RiskLevel | None = None) -> None:
         said = self._attributes
+        if risk is not None:
+            said["risk"] = risk.value
         if result.duration_ms:
             said["execution_duration_ms"] = result.duration_ms
         match result:

@@ -275,3 +275,16 @@ def test_tracing_that_is_off_runs_the_same_code() -> None:
 )
 def test_results_are_counted_by_their_one_list(data: object, count: int) -> None:
     assert result_count(data) == count
+
+
+def test_every_call_that_was_rated_says_how(tracing: Tracing, collector: Collector) -> None:
+    with tracing.tool_call(a_call("list_tasks")) as span:
+        span.finish(Done(data=[]), risk=RiskLevel.REVERSIBLE)
+    with tracing.tool_call(a_call("no_such_tool")) as span:
+        span.finish(Failed(error="There is no such tool.", code=ErrorCode.TOOL_NOT_FOUND))
+
+    seen = collector.spans(2)
+    assert {name: span.attributes.get("risk") for name, span in seen.items()} == {
+        "mcp_tool_call:list_tasks": "reversible",
+        "mcp_tool_call:no_such_tool": None,
+    }

@@ -35,15 +35,22 @@ class _Bucket:
 
 @dataclass(slots=True)
 class RateLimit:
-    """At most `per_minute` calls a minute and key, `burst` at once."""
+    """At most `per_minute` calls a minute and key, `burst` at once; 0 a minute is no limit."""
 
     per_minute: float = 6_000
     burst: float = 200
     clock: Callable[[], float] = time.monotonic
     _buckets: dict[str, _Bucket] = field(default_factory=dict[str, _Bucket])
 
+    @classmethod
+    def of(cls, per_minute: int) -> "RateLimit":
+        """A burst is two seconds' worth, so that a page may load at once; 0 is no limit."""
+        return cls(per_minute=per_minute, burst=max(10, per_minute / 30))
+
     def wait(self, key: str) -> float:
         """0 when one more is fine, else the seconds until it is."""
+        if not self.per_minute:
+            return 0.0
         now = self.clock()
         bucket = self._buckets.get(key)
         if bucket is None:

@@ -165,11 +165,13 @@ SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.
 
 -- name: documents
 SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id
-WHERE c.name = $1 ORDER BY d.source LIMIT $2;
+WHERE c.name = $1 AND ($3::bigint IS NULL OR (d.source, d.id) > (SELECT source, id FROM kb_documents WHERE id = $3))
+ORDER BY d.source, d.id LIMIT $2;
 
 -- name: record_query
 WITH trimmed AS (DELETE FROM kb_queries WHERE id <= (SELECT max(id) FROM kb_queries) - 10000)
 INSERT INTO kb_queries (query, collections, results, best, refinement) VALUES ($1, $2, $3, $4, $5);
 
 -- name: history
-SELECT query, collections, results, best, refinement, asked_at FROM kb_queries ORDER BY id DESC LIMIT $1;
+SELECT id, query, collections, results, best, refinement, asked_at FROM kb_queries
+WHERE $2::bigint IS NULL OR id < $2 ORDER BY id DESC LIMIT $1;

@@ -15,6 +15,7 @@ RETURNING id, user_id, text, choices, asked_at, answer, answered_by, answered_at
 SELECT id, user_id, text, choices, asked_at, answer, answered_by, answered_at
 FROM questions
 WHERE answer IS NULL
+    AND ($2::text IS NULL OR (asked_at, id) > (SELECT asked_at, id FROM questions WHERE id = $2))
 ORDER BY asked_at, id
 LIMIT $1;
 

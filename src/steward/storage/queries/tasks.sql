@@ -66,7 +66,7 @@ WHERE tasks.user_id = $1
     AND ($8::text IS NULL OR title ILIKE $8 OR description ILIKE $8)
 ORDER BY completed_at IS NOT NULL, due_at NULLS LAST,
     CASE priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, tasks.created_at, tasks.id
-LIMIT $9;
+LIMIT $9 OFFSET $10;
 
 -- name: save_task
 UPDATE tasks

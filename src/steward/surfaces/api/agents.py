@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from steward.surfaces.api.identity import Admin, Reader
+from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import AgentList, AgentShape, HealthShape
 from steward.surfaces.api.state import Here
 
@@ -10,9 +11,11 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
 
 @router.get("")
-async def list_agents(platform: Here, _: Reader) -> AgentList:
+async def list_agents(platform: Here, _: Reader, limit: Limit = 1_000, after: After = None) -> AgentList:
+    """Who provides the tools, by id."""
     statuses = platform.orchestrator.lifecycle.statuses()
-    return AgentList(items=[AgentShape.of(status) for status in statuses])
+    page, following = cut(statuses, limit=limit, after=after, key=lambda status: status.id)
+    return AgentList(items=[AgentShape.of(status) for status in page], next=following)
 
 
 @router.get("/{agent_id}/health")

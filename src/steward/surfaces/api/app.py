@@ -1,12 +1,17 @@
 """The HTTP API as one ASGI application over a running platform."""
 
 import secrets
+from collections.abc import Set
+from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from steward.bootstrap import Platform
+from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api import (
     agents,
+    documentation,
     executions,
     health,
     keys,
@@ -24,18 +29,36 @@ from steward.surfaces.api import (
 )
 from steward.surfaces.api.protection import Protection
 
+# What a page of another site may send and read. Never cookies: a key speaks for itself.
+GUESTS: dict[str, Any] = {
+    "allow_methods": ("GET", "POST", "PUT", "PATCH", "DELETE"),
+    "allow_headers": ("X-API-Key", "Authorization", "Content-Type", "X-Request-ID"),
+    "expose_headers": ("X-Request-ID", "Retry-After"),
+}
 
-def create_app(platform: Platform, *, local_token: str | None = None, any_host: bool = False) -> FastAPI:
-    """`local_token` is what the CLI of the same home proves itself with; `any_host`: see protection.py."""
+
+def create_app(
+    platform: Platform,
+    *,
+    local_token: str | None = None,
+    any_host: bool = False,
+    origins: Set[str] = frozenset(),
+    limit: RateLimit | None = None,
+) -> FastAPI:
+    """`local_token` is what the CLI of the same home proves itself with.
+
+    `any_host` and `origins`: see protection.py.
+    """
     app = FastAPI(
         title="Steward",
         summary="Every tool call passes one governed door.",
         version="0.1.0",
-        docs_url="/docs",
+        docs_url=None,  # our own page, which needs nothing from outside: documentation.py
         redoc_url=None,
     )
     app.state.platform = platform
     app.state.local_token = local_token or secrets.token_urlsafe(32)
+    app.state.limit = limit
     problems.install(app)
     rooms = (
         tools,
@@ -51,9 +74,12 @@ def create_app(platform: Platform, *, local_token: str | None = None, any_host: 
         memory,
         keys,
         health,
+        documentation,
     )
     for room in rooms:
         app.include_router(room.router)
-    app.add_middleware(Protection, any_host=any_host)  # pyright: ignore[reportArgumentType] - plain ASGI
+    if origins:
+        app.add_middleware(CORSMiddleware, allow_origins=sorted(origins), **GUESTS)
+    app.add_middleware(Protection, any_host=any_host, origins=origins)  # pyright: ignore[reportArgumentType] - plain ASGI
     openapi.describe(app)
     return app

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from steward.surfaces.api.identity import Reader
+from steward.surfaces.api.paging import After, Limit
 from steward.surfaces.api.shapes import ExecutionList
 from steward.surfaces.api.state import Here
 from steward.telemetry.executions import read_executions
@@ -22,8 +23,8 @@ async def list_executions(
     tool: str | None = None,
     status: Annotated[str | None, Query(description="done, failed or pending_approval")] = None,
     since: datetime | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+    limit: Limit = 50,
+    after: After = None,
 ) -> ExecutionList:
     """Newest first."""
     page = await asyncio.to_thread(

@@ -13,7 +13,9 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from steward.contract.call import Caller, CallerKind
+from steward.contract.errors import ErrorCode, UnavailableError
 from steward.policy.access import LOCAL_USER, Holder, Role
+from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api.state import platform_of
 
 # Only for the documentation and its "Authorize" button; `bearer` reads the headers.
@@ -47,8 +49,23 @@ async def identify(
     local_token: str = request.app.state.local_token
     if token is not None and hmac.compare_digest(token.encode(), local_token.encode()):
         return Identity(LOCAL_USER, Role.ADMIN)
-    holder = await platform_of(request).keys.admit(token, local=_loopback(request))
+    here = _loopback(request) and not request.scope.get("guest")
+    holder = await platform_of(request).keys.admit(token, local=here)
+    _require_patience(request, holder.name)
     return Identity(holder.name, holder.role, holder.user)
+
+
+def _require_patience(request: Request, name: str) -> None:
+    """The home's own command line is never kept waiting; everybody else shares the machine."""
+    limit: RateLimit | None = request.app.state.limit
+    seconds = limit.wait(name) if limit is not None else 0.0
+    if seconds:
+        raise UnavailableError(
+            f"'{name}' has sent too many requests.",
+            code=ErrorCode.RATE_LIMITED,
+            fix=f"Wait {max(1, round(seconds))} s, or raise STEWARD_RATE_LIMIT.",
+            details={"retry_after": max(1, round(seconds))},
+        )
 
 
 def _loopback(request: Request) -> bool:

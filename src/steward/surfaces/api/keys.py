@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from steward.policy.access import LOCAL_USER, Key, Role
 from steward.surfaces.api.identity import Admin
+from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import Strict
 from steward.surfaces.api.state import Here
 
@@ -52,9 +53,10 @@ class KeyList(BaseModel):
 
 
 @router.get("")
-async def list_keys(platform: Here, _: Admin) -> KeyList:
-    """Oldest first. STEWARD_API_KEY is not among them: it is a setting."""
-    return KeyList(items=[KeyShape.of(key) for key in await platform.keys.list()])
+async def list_keys(platform: Here, _: Admin, limit: Limit = 50, after: After = None) -> KeyList:
+    """By name. STEWARD_API_KEY is not among them: it is a setting."""
+    page, following = cut(await platform.keys.list(), limit=limit, after=after, key=lambda key: key.name)
+    return KeyList(items=[KeyShape.of(key) for key in page], next=following)
 
 
 @router.post("", status_code=201)

@@ -1,11 +1,12 @@
 """Routes on the knowledge base that only read; queries and changes are tools."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from steward.surfaces.api.identity import Reader
+from steward.surfaces.api.paging import After, AfterNumber, Limit, cut, overfull
 from steward.surfaces.api.state import Here
 
 router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"])
@@ -57,7 +58,12 @@ class QueryList(BaseModel):
 
 
 @router.get("/collections")
-async def list_collections(platform: Here, _: Reader) -> CollectionList:
+async def list_collections(
+    platform: Here, _: Reader, limit: Limit = 1_000, after: After = None
+) -> CollectionList:
+    """By name, with counts, sizes and the projects that use them."""
+    known = await platform.library.base.collections()
+    page, following = cut(known, limit=limit, after=after, key=lambda item: item.name)
     return CollectionList(
         items=[
             CollectionItem(
@@ -69,15 +75,19 @@ async def list_collections(platform: Here, _: Reader) -> CollectionList:
                 projects=list(item.projects),
                 created_at=item.created_at.isoformat(),
             )
-            for item in await platform.library.base.collections()
-        ]
+            for item in page
+        ],
+        next=following,
     )
 
 
 @router.get("/collections/{name}/documents")
 async def list_documents(
-    platform: Here, _: Reader, name: str, limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000
+    platform: Here, _: Reader, name: str, limit: Limit = 1_000, after: AfterNumber = None
 ) -> DocumentList:
+    """What a collection was made from, by source."""
+    found = await platform.library.base.documents(name, limit=limit + 1, after=after)
+    page, following = overfull(found, limit=limit, key=lambda item: str(item.id))
     return DocumentList(
         items=[
             DocumentItem(
@@ -90,16 +100,17 @@ async def list_documents(
                 ingested_at=item.ingested_at.isoformat(),
                 metadata=dict(item.metadata),
             )
-            for item in await platform.library.base.documents(name, limit=limit)
-        ]
+            for item in page
+        ],
+        next=following,
     )
 
 
 @router.get("/queries")
-async def list_queries(
-    platform: Here, _: Reader, limit: Annotated[int, Query(ge=1, le=1000)] = 50
-) -> QueryList:
-    """Newest first."""
+async def list_queries(platform: Here, _: Reader, limit: Limit = 50, after: AfterNumber = None) -> QueryList:
+    """What was asked and how well it was answered, newest first."""
+    found = await platform.library.base.history(limit=limit + 1, after=after)
+    page, following = overfull(found, limit=limit, key=lambda item: str(item.id))
     return QueryList(
         items=[
             QueryItem(
@@ -110,6 +121,7 @@ async def list_queries(
                 refinement=item.refinement,
                 asked_at=item.asked_at.isoformat(),
             )
-            for item in await platform.library.base.history(limit=limit)
-        ]
+            for item in page
+        ],
+        next=following,
     )

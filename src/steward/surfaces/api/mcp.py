@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from steward.bootstrap import Platform
 from steward.bootstrap.gateway import open_gateway, view_named
 from steward.contract.errors import StewardError
-from steward.servers.gateway.guard import Guard, KnownKeys
+from steward.servers.gateway.guard import Guard, KnownKeys, RateLimit
 from steward.servers.gateway.http import HttpGateway
 
 PATH = "/mcp"
@@ -30,7 +30,7 @@ class WithGateway:
         self._app = app
         self._platform = platform
         keys = KnownKeys(platform.keys, local_token=app.state.local_token)
-        self._guard = Guard(keys, any_host=any_host)
+        self._guard = Guard(keys, any_host=any_host, limit=RateLimit.of(platform.settings.rate_limit))
         self._gateways: dict[str, HttpGateway] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from steward.knowledge.memory import Memory, Scope
 from steward.surfaces.api.identity import Reader
+from steward.surfaces.api.paging import After, Limit
 from steward.surfaces.api.state import Here
 
 router = APIRouter(prefix="/v1/memory", tags=["memory"])
@@ -40,8 +41,8 @@ async def list_memories(
     agent: str | None = None,
     project: str | None = None,
     superseded: Annotated[bool, Query(description="Also what newer facts took the place of.")] = False,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+    limit: Limit = 50,
+    after: After = None,
 ) -> MemoryList:
     """Newest first."""
     manager = platform.library.memory(Scope(user=identity.user, agent=agent, project=project))

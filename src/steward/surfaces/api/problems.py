@@ -74,9 +74,12 @@ def _title(status: int) -> str:
 async def _steward_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, StewardError)
     more = {"request_id": _id(request)} | ({"details": dict(error.details)} if error.details else {})
-    return problem(
+    response = problem(
         status_of(error), error.message, code=error.code, fix=error.fix, retryable=error.retryable, **more
     )
+    if "retry_after" in error.details:
+        response.headers["Retry-After"] = str(error.details["retry_after"])
+    return response
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
@@ -99,10 +102,10 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    code = ErrorCode.NOT_FOUND if error.status_code == 404 else ErrorCode.INVALID_INPUT
-    response = problem(
-        error.status_code, str(error.detail), code=code, fix="See /docs.", request_id=_id(request)
-    )
+    missing = error.status_code == 404
+    code = ErrorCode.NOT_FOUND if missing else ErrorCode.INVALID_INPUT
+    detail = f"There is nothing at '{request.url.path}'." if missing else str(error.detail)
+    response = problem(error.status_code, detail, code=code, fix="See /docs.", request_id=_id(request))
     response.headers.update(error.headers or {})
     return response
 

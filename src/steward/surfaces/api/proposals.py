@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from steward.surfaces.api.identity import Approver, Reader
+from steward.surfaces.api.paging import After, Limit
 from steward.surfaces.api.shapes import ApproveBody, ProposalList, ProposalShape, RejectBody, ToolResultShape
 from steward.surfaces.api.state import Here
 
@@ -16,8 +17,8 @@ async def list_proposals(
     platform: Here,
     _: Reader,
     state: Annotated[list[str] | None, Query(description="waiting, running, finished, rejected, ...")] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+    limit: Limit = 50,
+    after: After = None,
 ) -> ProposalList:
     """Newest first."""
     page = await platform.orchestrator.approvals.list(states=state or (), limit=limit, after=after)

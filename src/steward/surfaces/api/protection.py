@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Set
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,11 +32,23 @@ _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 class Protection:
-    """`any_host`: names of this server are not known (it serves other machines), so any is taken."""
+    """`any_host`: names of this server are not known (it serves other machines), so any is taken.
 
-    def __init__(self, app: App, *, any_host: bool = False, max_body: int = MAX_BODY) -> None:
+    `origins`: pages of other sites that may call. They are marked as guests in the scope: whoever they act
+    for must say so with a key, also on this machine.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        any_host: bool = False,
+        origins: Set[str] = frozenset(),
+        max_body: int = MAX_BODY,
+    ) -> None:
         self._app = app
         self._any_host = any_host
+        self._origins = origins
         self._max_body = max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +58,8 @@ class Protection:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         given = headers.get(REQUEST_ID, "")
         scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else new_id()
-        refusal = self._refusal(headers)
+        scope["guest"] = headers.get("origin", "").lower() in self._origins
+        refusal = self._refusal(headers, guest=scope["guest"])
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused=refusal is not None)
         else:
@@ -68,13 +81,15 @@ class Protection:
 
         return handle
 
-    def _refusal(self, headers: Mapping[str, str]) -> "Refusal | None":
+    def _refusal(self, headers: Mapping[str, str], *, guest: bool) -> "Refusal | None":
         host = headers.get("host", "")
         if not self._any_host and not _is_this_machine(host):
             return Refusal(421, f"This server is not called '{host}'.", "Use http://127.0.0.1 or localhost.")
-        if not _same_site(headers, host):
+        if not guest and not _same_site(headers, host):
             return Refusal(
-                403, "A page of another site may not use this server.", "Call it from a program, not a page."
+                403,
+                "A page of another site may not use this server.",
+                "Name its origin in STEWARD_CORS_ORIGINS.",
             )
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._max_body:

@@ -1,13 +1,13 @@
 """Routes on questions that tools left for a person: see them, answer them."""
 
 from datetime import datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from steward.contract.questions import Question
 from steward.surfaces.api.identity import Approver, Reader
+from steward.surfaces.api.paging import After, Limit, overfull
 from steward.surfaces.api.shapes import Strict
 from steward.surfaces.api.state import Here
 
@@ -48,12 +48,11 @@ class AnswerBody(Strict):
 
 
 @router.get("")
-async def list_questions(
-    platform: Here, _: Reader, limit: Annotated[int, Query(ge=1, le=500)] = 50
-) -> QuestionList:
+async def list_questions(platform: Here, _: Reader, limit: Limit = 50, after: After = None) -> QuestionList:
     """Those that wait, oldest first."""
-    found = await platform.questions.waiting(limit=limit)
-    return QuestionList(items=[QuestionShape.of(question) for question in found])
+    found = await platform.questions.waiting(limit=limit + 1, after=after)
+    page, following = overfull(found, limit=limit, key=lambda question: question.id)
+    return QuestionList(items=[QuestionShape.of(question) for question in page], next=following)
 
 
 @router.post("/{question_id}/answer")

@@ -14,6 +14,7 @@ import uvicorn
 
 from steward.bootstrap import Platform, open_platform
 from steward.contract.errors import ConfigError, ErrorCode
+from steward.servers.gateway.guard import RateLimit
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
 from steward.surfaces.api.mcp import WithGateway
@@ -32,7 +33,10 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
         async with open_platform(settings) as platform:
             await _require_key_beyond_loopback(platform, host)
             others = not _is_loopback(host)
-            api = create_app(platform, local_token=token, any_host=others)
+            limit = RateLimit.of(settings.rate_limit)
+            api = create_app(
+                platform, local_token=token, any_host=others, origins=settings.origins, limit=limit
+            )
             app = WithGateway(api, platform, any_host=others)
             config = uvicorn.Config(
                 app,

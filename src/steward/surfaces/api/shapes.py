@@ -230,13 +230,15 @@ class ProposalList(BaseModel):
 
 class ApproveBody(Strict):
     arguments: dict[str, Any] | None = Field(
-        default=None, description="Edited arguments; both versions stay on the record."
+        default=None,
+        description="Edited arguments; both versions stay on the record.",
+        examples=[{"path": "notes/old.md"}],
     )
     via: Literal["api", "cli", "page"] = "api"
 
 
 class RejectBody(Strict):
-    why: str | None = Field(default=None, max_length=1000)
+    why: str | None = Field(default=None, max_length=1000, examples=["wrong file"])
 
 
 class ExecutionList(BaseModel):

@@ -22,6 +22,7 @@ from steward.contract.errors import (
 from steward.surfaces.api.identity import Identity, Reader, Worker
 from steward.surfaces.api.shapes import Strict, ToolResultShape
 from steward.surfaces.api.state import Here
+from steward.tasks.model import MAX_OFFSET
 from steward.tasks.wording import due_words, is_overdue
 
 router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
@@ -80,14 +81,16 @@ class TaskChangeBody(Strict):
 
     title: str | None = None
     description: str | None = None
-    due_date: str | None = None
-    priority: str | None = None
+    due_date: str | None = Field(default=None, examples=["next friday at 5pm"])
+    priority: str | None = Field(default=None, examples=["low"])
     recurrence: str | None = None
     completed: bool | None = None
 
 
 class UndoBody(Strict):
-    task_id: str | None = Field(default=None, description="Only a change of this task; otherwise of any.")
+    task_id: str | None = Field(
+        default=None, description="Only a change of this task; otherwise of any.", examples=["task_4f1c"]
+    )
 
 
 class UndoShape(BaseModel):
@@ -126,6 +129,7 @@ async def list_tasks(
     due_after: str | None = None,
     search: str | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    after: Annotated[int, Query(ge=0, le=MAX_OFFSET, description="The previous page's `next`.")] = 0,
 ) -> TaskList:
     """The caller's tasks: open ones first, by when they are due."""
     wanted = {
@@ -135,6 +139,7 @@ async def list_tasks(
         "due_after": due_after,
         "search": search,
         "limit": limit,
+        "offset": after or None,
     }
     given = {name: value for name, value in wanted.items() if value is not None}
     result = await _call(platform, identity, "list_tasks", given)
@@ -143,7 +148,8 @@ async def list_tasks(
     if isinstance(result, PendingApproval):
         raise ConflictError(f"Listing waits for approval: {result.reason}", fix="Correct policy.toml.")
     now = await _now(platform, identity)
-    return TaskList(items=[TaskShape.of(task, now) for task in result.data["tasks"]])
+    shown = [TaskShape.of(task, now) for task in result.data["tasks"]]
+    return TaskList(items=shown, next=str(after + limit) if len(shown) == limit else None)
 
 
 @router.post("", responses=WAITS)

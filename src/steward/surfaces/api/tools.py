@@ -9,6 +9,7 @@ from steward.contract.errors import ConflictError, ErrorCode
 from steward.contract.pins import AcceptingAgent
 from steward.providers.scripts import AGENT_ID as PYTHON_TOOLS
 from steward.surfaces.api.identity import Approver, Reader, Worker
+from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.problems import problem
 from steward.surfaces.api.shapes import CallBody, FoundTool, FoundTools, ToolList, ToolResultShape, ToolShape
 from steward.surfaces.api.state import Here
@@ -27,16 +28,12 @@ async def list_tools(
     namespace: str | None = None,
     category: str | None = None,
     agent: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
-    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+    limit: Limit = 1_000,
+    after: After = None,
 ) -> ToolList:
     """Every tool, by name."""
     found = platform.orchestrator.registry.select(namespace=namespace, category=category, agent=agent)
-    named = sorted(
-        (tool for tool in found if after is None or tool.spec.name > after), key=lambda t: t.spec.name
-    )
-    page = named[:limit]
-    following = page[-1].spec.name if len(named) > limit else None
+    page, following = cut(found, limit=limit, after=after, key=lambda tool: tool.spec.name)
     return ToolList(items=[ToolShape.of(tool, platform.rating(tool.spec)) for tool in page], next=following)
 
 

@@ -5,6 +5,7 @@ from pydantic import BaseModel, Field
 
 from steward.contract.errors import ConflictError
 from steward.surfaces.api.identity import Admin
+from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import Strict
 from steward.surfaces.api.state import Here
 from steward.tasks.model import User
@@ -34,13 +35,16 @@ class NewUserBody(Strict):
 
 
 class UserChangeBody(Strict):
-    name: str | None = None
-    time_zone: str | None = None
+    name: str | None = Field(default=None, examples=["Ana Lima"])
+    time_zone: str | None = Field(default=None, examples=["America/Sao_Paulo"])
 
 
 @router.get("")
-async def list_users(platform: Here, _: Admin) -> UserList:
-    return UserList(items=[UserShape.of(user) for user in await platform.tasks.users.list()])
+async def list_users(platform: Here, _: Admin, limit: Limit = 50, after: After = None) -> UserList:
+    """The people whose data is kept here, by id."""
+    everyone = await platform.tasks.users.list()
+    page, following = cut(everyone, limit=limit, after=after, key=lambda user: user.id)
+    return UserList(items=[UserShape.of(user) for user in page], next=following)
 
 
 @router.post("", status_code=201)

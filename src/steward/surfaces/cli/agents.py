@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from steward.contract.errors import UnavailableError
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import Exit, JsonFlag, run, say, show_json, show_table
 
 app = typer.Typer(rich_markup_mode=None, help="See, start, stop and check agents.", no_args_is_help=True)
@@ -46,7 +46,7 @@ def health(agent_id: AgentId, as_json: JsonFlag = False) -> None:
 
     async def work() -> int:
         async with connect() as api:
-            answer = await api.get(f"/v1/agents/{agent_id}/health")
+            answer = await api.get(route("agents", agent_id, "health"))
         if as_json:
             show_json(answer)
         else:
@@ -82,7 +82,7 @@ def _change(agent_id: str, action: str, *, as_json: bool) -> None:
     async def work() -> None:
         async with connect() as api:
             _require_running(api)
-            answer = await api.post(f"/v1/agents/{agent_id}/{action}")
+            answer = await api.post(route("agents", agent_id, action))
         if as_json:
             show_json(answer)
         else:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from steward.contract.errors import ErrorCode, InputError, StewardError, UnavailableError
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --h
 
 LOCAL_ADDRESS = "http://localhost"
 CALLERS_MISTAKES = (400, 404, 405, 413, 415, 422)
+
+
+def route(*parts: str) -> str:
+    """A route from its parts; a name may hold what an address may not."""
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
 class Api:

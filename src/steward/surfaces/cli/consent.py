@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from steward.surfaces.cli.client import Api
+from steward.surfaces.cli.client import Api, route
 from steward.surfaces.cli.output import at_terminal, say, visible
 
 
@@ -19,14 +19,14 @@ async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) 
         return result
     proposal_id = str(result["proposal_id"])
     if yes:
-        return await api.post(f"/v1/proposals/{proposal_id}/approve", {"via": "cli"})
+        return await api.post(route("proposals", proposal_id, "approve"), {"via": "cli"})
     if as_json or not at_terminal():
         return result
-    proposal = await api.get(f"/v1/proposals/{proposal_id}")
-    describe(proposal, await api.get(f"/v1/tools/{proposal['tool']}"))
+    proposal = await api.get(route("proposals", proposal_id))
+    describe(proposal, await api.get(route("tools", proposal["tool"])))
     if typer.confirm("Run exactly this?", default=False):
-        return await api.post(f"/v1/proposals/{proposal_id}/approve", {"via": "cli"})
-    await api.post(f"/v1/proposals/{proposal_id}/reject", {"why": "declined at the terminal"})
+        return await api.post(route("proposals", proposal_id, "approve"), {"via": "cli"})
+    await api.post(route("proposals", proposal_id, "reject"), {"why": "declined at the terminal"})
     say("Nothing was run.")
     return result | {"status": "failed", "error": "You said no; nothing was run.", "error_code": "REJECTED"}
 

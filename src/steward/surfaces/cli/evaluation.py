@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steward.contract.errors import StewardError
-from steward.surfaces.cli.output import Exit, JsonFlag, say, show_error, show_json
+from steward.surfaces.cli.output import JsonFlag, explained, say, show_json
 
 
 class Suite(StrEnum):
@@ -31,11 +30,8 @@ def evaluate(
     """
     # One module a suite, imported when asked for: some load models.
     module = importlib.import_module(f"steward.evaluation.{suite.value}")
-    try:
+    with explained(as_json=as_json):
         numbers = module.evaluate(data)
-    except StewardError as error:
-        show_error(error, as_json=as_json)
-        raise typer.Exit(Exit.USAGE) from None
     if as_json:
         show_json(numbers)
         return

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from steward.surfaces.cli.client import connect
+from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
 
 app = typer.Typer(help="Make, see and revoke keys of the HTTP API and the gateway.", no_args_is_help=True)
@@ -48,7 +48,7 @@ def list_keys(as_json: JsonFlag = False) -> None:
 
     async def work() -> None:
         async with connect() as api:
-            found = await api.get("/v1/keys")
+            found = await api.get("/v1/keys", limit=1_000)
         if as_json:
             show_json(found)
             return
@@ -75,7 +75,7 @@ def revoke(
 
     async def work() -> None:
         async with connect() as api:
-            await api.delete(f"/v1/keys/{key}")
+            await api.delete(route("keys", key))
         show_json({"revoked": key}) if as_json else say(f"{key} opens nothing any more.")
 
     run(work, as_json=as_json)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.errors import InputError
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table
 
@@ -221,34 +221,26 @@ def create_project(
     _project("create", name, collections, as_json=as_json)
 
 
-@projects_app.command("link")
-def link(
-    name: NameArgument,
-    collections: Annotated[str, typer.Argument(help="Comma-separated names.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Link collections to a project."""
-    _project("link", name, collections, as_json=as_json)
+PROJECT_CHANGES = {
+    "link": "Link collections to a project.",
+    "unlink": "Take collections out of a project; the collections stay.",
+    "set-defaults": "Choose which of its collections a project searches.",
+}
 
 
-@projects_app.command("unlink")
-def unlink(
-    name: NameArgument,
-    collections: Annotated[str, typer.Argument(help="Comma-separated names.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Take collections out of a project; the collections stay."""
-    _project("unlink", name, collections, as_json=as_json)
+def _project_change(action: str) -> Callable[..., None]:
+    def command(
+        name: NameArgument,
+        collections: Annotated[str, typer.Argument(help="Comma-separated names.")],
+        as_json: JsonFlag = False,
+    ) -> None:
+        _project(action, name, collections, as_json=as_json)
+
+    return command
 
 
-@projects_app.command("set-defaults")
-def set_defaults(
-    name: NameArgument,
-    collections: Annotated[str, typer.Argument(help="Comma-separated names.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Choose which of its collections a project searches."""
-    _project("set-defaults", name, collections, as_json=as_json)
+for _action, _help in PROJECT_CHANGES.items():
+    projects_app.command(_action, help=_help)(_project_change(_action))
 
 
 def _project(action: str, name: str, collections: str | None, *, as_json: bool) -> None:
@@ -284,7 +276,7 @@ async def _tool(
     api: Api, tool: str, arguments: dict[str, Any], *, as_json: bool, show: Show, yes: bool = False
 ) -> int:
     given = {key: value for key, value in arguments.items() if value is not None}
-    result = await api.post(f"/v1/tools/{tool}/call", {"arguments": given})
+    result = await api.post(route("tools", tool, "call"), {"arguments": given})
     result = await settle(api, result, yes=yes, as_json=as_json)
     if as_json:
         show_json(result["data"] if result["status"] == "done" else result)

@@ -10,8 +10,8 @@ import os
 import sys
 import traceback
 import unicodedata
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Annotated, Any
 
@@ -35,9 +35,17 @@ class Exit(IntEnum):
 def run(
     work: Callable[[], Awaitable[int | None]], *, as_json: bool = False, long_lived: bool = False
 ) -> None:
-    """Run a command's coroutine; explain what Steward can explain, and end with its exit code."""
-    try:
+    """Run a command's coroutine and end with its exit code."""
+    with explained(as_json=as_json):
         code = _runner(long_lived)(_await(work))
+    raise typer.Exit(code or Exit.DONE)
+
+
+@contextmanager
+def explained(*, as_json: bool = False) -> Generator[None]:
+    """Explain what Steward can explain, and end with the exit code that fits."""
+    try:
+        yield
     except UnwritableError as error:
         show_error(error, as_json=False)
         raise typer.Exit(Exit.FAILED) from None
@@ -52,7 +60,6 @@ def run(
     except Exception as error:  # noqa: BLE001 - explained to the person, who has no use for a stack trace
         show_error(_unexpected(error), as_json=as_json)
         raise typer.Exit(Exit.FAILED) from None
-    raise typer.Exit(code or Exit.DONE)
 
 
 def _unexpected(error: Exception) -> StewardError:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.errors import ErrorCode, InputError, StorageError
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
 from steward.surfaces.cli.tools import parse_object, show_result
 
@@ -66,7 +66,7 @@ def approve(
         if edit is not None:
             body["arguments"] = parse_object(edit, what="--edit")
         async with connect() as api:
-            result = await api.post(f"/v1/proposals/{proposal_id}/approve", body)
+            result = await api.post(route("proposals", proposal_id, "approve"), body)
         show_result(result, as_json=as_json)
         return result_exit(result)
 
@@ -86,7 +86,7 @@ def reject(
 
     async def work() -> None:
         async with connect() as api:
-            proposal = await api.post(f"/v1/proposals/{proposal_id}/reject", {"why": why})
+            proposal = await api.post(route("proposals", proposal_id, "reject"), {"why": why})
         if as_json:
             show_json(proposal)
         else:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import JsonFlag, at_terminal, run, say, show_json, show_table
 
 PENDING = "HUMAN_INPUT_PENDING"
@@ -44,7 +44,7 @@ def answer(
 
     async def work() -> None:
         async with connect() as api:
-            answered = await api.post(f"/v1/questions/{question_id}/answer", {"answer": text})
+            answered = await api.post(route("questions", question_id, "answer"), {"answer": text})
         show_json(answered) if as_json else say("Answered.")
 
     run(work, as_json=as_json)
@@ -57,7 +57,7 @@ async def settle_question(
     if result.get("error_code") != PENDING or as_json or not at_terminal():
         return result
     text = typer.prompt(result["data"]["question"])
-    await api.post(f"/v1/questions/{result['data']['question_id']}/answer", {"answer": text})
+    await api.post(route("questions", result["data"]["question_id"], "answer"), {"answer": text})
     return await api.post(*call)
 
 

@@ -1,13 +1,14 @@
 """`steward tools search|add|update|remove|accept`: finding tools, and deciding which there are."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import typer
 
 from steward.contract.errors import InputError
-from steward.surfaces.cli.client import connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table
 
 Name = Annotated[str, typer.Argument(help="The tool's name: letters, digits, '_' and '-'.")]
@@ -29,91 +30,77 @@ Example = Annotated[list[str] | None, typer.Option(help="A request it answers, a
 Entry = Annotated[str | None, typer.Option("--entry", help="The whole entry as JSON, or @FILE.")]
 
 
-def add(
-    name: Name,
-    *,
-    script: Script = None,
-    description: Description = None,
-    input_schema: InputSchema = None,
-    output_schema: OutputSchema = None,
-    function: Function = None,
-    timeout: Timeout = None,
-    risk: Risk = None,
-    category: Category = None,
-    parallel: Parallel = None,
-    example: Example = None,
-    entry: Entry = None,
-    as_json: JsonFlag = False,
-) -> None:
+class Submit(Protocol):
+    """Sends an entry; `whole`: what it leaves out is left out on purpose."""
+
+    __doc__: str | None
+
+    async def __call__(
+        self, api: Api, name: str, given: dict[str, Any], *, whole: bool
+    ) -> dict[str, Any]: ...
+
+
+def _entry_command(submit: Submit, *, done: str) -> Callable[..., None]:
+    """`add` and `update` take the same options: an entry of tools.json, whole or field by field."""
+
+    def command(
+        name: Name,
+        *,
+        script: Script = None,
+        description: Description = None,
+        input_schema: InputSchema = None,
+        output_schema: OutputSchema = None,
+        function: Function = None,
+        timeout: Timeout = None,
+        risk: Risk = None,
+        category: Category = None,
+        parallel: Parallel = None,
+        example: Example = None,
+        entry: Entry = None,
+        as_json: JsonFlag = False,
+    ) -> None:
+        fields = _stated(
+            script=script,
+            description=description,
+            input_schema=input_schema,
+            output_schema=output_schema,
+            function=function,
+            timeout=timeout,
+            risk=risk,
+            category=category,
+            parallel_capable=parallel,
+            examples=example,
+        )
+
+        async def work() -> None:
+            given = ({} if entry is None else _object(entry, "--entry")) | _parsed(fields)
+            async with connect() as api:
+                made = await submit(api, name, given, whole=entry is not None)
+            _show(made, done, as_json=as_json)
+
+        run(work, as_json=as_json)
+
+    command.__doc__ = submit.__doc__
+    return command
+
+
+async def _add(api: Api, name: str, given: dict[str, Any], *, whole: bool) -> dict[str, Any]:  # noqa: ARG001
     """Register a Python tool; it can be called at once.
 
     \b
     Example: steward tools add hello --script hello.py --description "Greet somebody." --risk reversible
     """
-    fields = _stated(
-        script=script,
-        description=description,
-        input_schema=input_schema,
-        output_schema=output_schema,
-        function=function,
-        timeout=timeout,
-        risk=risk,
-        category=category,
-        parallel_capable=parallel,
-        examples=example,
-    )
-
-    async def work() -> None:
-        given = _entry(entry) | _parsed(fields)
-        async with connect() as api:
-            made = await api.post("/v1/tools", _with_source(given | {"name": name}))
-        _show(made, "added", as_json=as_json)
-
-    run(work, as_json=as_json)
+    return await api.post("/v1/tools", _with_source(given | {"name": name}))
 
 
-def update(
-    name: Name,
-    *,
-    script: Script = None,
-    description: Description = None,
-    input_schema: InputSchema = None,
-    output_schema: OutputSchema = None,
-    function: Function = None,
-    timeout: Timeout = None,
-    risk: Risk = None,
-    category: Category = None,
-    parallel: Parallel = None,
-    example: Example = None,
-    entry: Entry = None,
-    as_json: JsonFlag = False,
-) -> None:
+async def _update(api: Api, name: str, given: dict[str, Any], *, whole: bool) -> dict[str, Any]:
     """Change a Python tool; what is not given stays. Calls in flight finish as they began.
 
     \b
     Example: steward tools update hello --timeout 5
     """
-    fields = _stated(
-        script=script,
-        description=description,
-        input_schema=input_schema,
-        output_schema=output_schema,
-        function=function,
-        timeout=timeout,
-        risk=risk,
-        category=category,
-        parallel_capable=parallel,
-        examples=example,
-    )
-
-    async def work() -> None:
-        given = _entry(entry) | _parsed(fields)
-        async with connect() as api:
-            known: dict[str, Any] = {} if entry else (await api.get(f"/v1/tools/{name}"))["entry"] or {}
-            made = await api.put(f"/v1/tools/{name}", _with_source(known | given | {"name": name}))
-        _show(made, "updated", as_json=as_json)
-
-    run(work, as_json=as_json)
+    known: dict[str, Any] = {} if whole else (await api.get(route("tools", name)))["entry"] or {}
+    return await api.put(route("tools", name), _with_source(known | given | {"name": name}))
 
 
 def remove(name: Name, as_json: JsonFlag = False) -> None:
@@ -125,7 +112,7 @@ def remove(name: Name, as_json: JsonFlag = False) -> None:
 
     async def work() -> None:
         async with connect() as api:
-            await api.delete(f"/v1/tools/{name}")
+            await api.delete(route("tools", name))
         show_json({"removed": name}) if as_json else say(f"{name} is removed.")
 
     run(work, as_json=as_json)
@@ -170,7 +157,7 @@ def accept(
 
     async def work() -> int:
         async with connect() as api:
-            tool = await api.get(f"/v1/tools/{name}")
+            tool = await api.get(route("tools", name))
             if tool["blocked"] and not as_json:
                 say(tool["blocked"])
             if tool["blocked"] and not yes:
@@ -178,7 +165,7 @@ def accept(
                     show_json(tool) if as_json else say("Answer with --yes.", error=True)
                     return Exit.WAITS
                 typer.confirm("Accept it as it is now?", default=False, abort=True)
-            tool = await api.post(f"/v1/tools/{name}/accept")
+            tool = await api.post(route("tools", name, "accept"))
         show_json(tool) if as_json else say(f"{name} is accepted.")
         return Exit.DONE
 
@@ -186,16 +173,15 @@ def accept(
 
 
 def register(app: typer.Typer) -> None:
-    for command in (search, add, update, remove, accept):
-        app.command()(command)
+    app.command()(search)
+    app.command("add")(_entry_command(_add, done="added"))
+    app.command("update")(_entry_command(_update, done="updated"))
+    app.command()(remove)
+    app.command()(accept)
 
 
 def _stated(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _entry(text: str | None) -> dict[str, Any]:
-    return {} if text is None else _object(text, "--entry")
 
 
 def _parsed(fields: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.errors import ErrorCode, InputError
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import (
     Exit,
@@ -133,7 +133,7 @@ def complete_task(reference: Reference, as_json: JsonFlag = False) -> None:
     async def work() -> int:
         async with connect() as api:
             task = await _meant(api, reference)
-            result = await api.post(f"/v1/tasks/{task['id']}/complete")
+            result = await api.post(route("tasks", task["id"], "complete"))
             return await _tell(api, result, as_json=as_json)
 
     run(work, as_json=as_json)
@@ -168,7 +168,7 @@ def edit_task(
         }
         async with connect() as api:
             task = await _meant(api, reference)
-            return await _tell(api, await api.patch(f"/v1/tasks/{task['id']}", change), as_json=as_json)
+            return await _tell(api, await api.patch(route("tasks", task["id"]), change), as_json=as_json)
 
     run(work, as_json=as_json)
 
@@ -186,7 +186,7 @@ def remove_task(reference: Reference, yes: YesFlag = False, as_json: JsonFlag = 
             task = await _meant(api, reference)
             if at_terminal() and not (yes or as_json):
                 say(f"Delete '{task['title']}'? This cannot be undone.", error=True)
-            result = await api.delete(f"/v1/tasks/{task['id']}")
+            result = await api.delete(route("tasks", task["id"]))
             result = await settle(api, result, yes=yes, as_json=as_json)
             return await _tell(api, result, as_json=as_json)
 
@@ -204,7 +204,7 @@ def task_log(reference: Reference, as_json: JsonFlag = False) -> None:
     async def work() -> None:
         async with connect() as api:
             task = await _meant(api, reference)
-            found = await api.get(f"/v1/tasks/{task['id']}/log")
+            found = await api.get(route("tasks", task["id"], "log"))
         if as_json:
             show_json(found)
             return
@@ -283,7 +283,7 @@ async def _when(api: Api, data: dict[str, Any]) -> str:
     task = data.get("task", {})
     if not task.get("due_date") or data.get("changes", ["due_date"]) == []:
         return ""
-    shown = await api.get(f"/v1/tasks/{task['id']}")
+    shown = await api.get(route("tasks", task["id"]))
     return f", due {shown['due_words']}" if shown["due_words"] else ""
 
 

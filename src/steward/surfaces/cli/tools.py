@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.errors import InputError
-from steward.surfaces.cli.client import Api, connect
+from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table, visible
 from steward.surfaces.cli.questions import settle_question
@@ -64,7 +64,7 @@ def call_tool(
             body: dict[str, Any] = {"arguments": arguments}
             if timeout is not None:
                 body["timeout"] = timeout
-            call = (f"/v1/tools/{name}/call", body)
+            call = (route("tools", name, "call"), body)
             result = await settle_question(api, await api.post(*call), call, as_json=as_json)
             result = await settle(api, result, yes=yes, as_json=as_json)
         show_result(result, as_json=as_json)
@@ -96,7 +96,7 @@ async def _arguments(api: Api, name: str, pairs: list[str], whole: str | None) -
         return parse_object(whole, what="--args")
     if not pairs:
         return {}
-    schema = (await api.get(f"/v1/tools/{name}"))["input_schema"]
+    schema = (await api.get(route("tools", name)))["input_schema"]
     return dict(parse_pair(pair, schema) for pair in pairs)
 
 

@@ -1,11 +1,10 @@
 """`steward users`: the people whose tasks are kept here."""
 
 from typing import Annotated
-from urllib.parse import quote
 
 import typer
 
-from steward.surfaces.cli.client import connect
+from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table
 
 app = typer.Typer(rich_markup_mode=None, help="The people whose tasks are kept here.", no_args_is_help=True)
@@ -48,7 +47,7 @@ def list_users(as_json: JsonFlag = False) -> None:
 
     async def work() -> None:
         async with connect() as api:
-            found = await api.get("/v1/users")
+            found = await api.get("/v1/users", limit=1_000)
         if as_json:
             show_json(found)
             return
@@ -110,7 +109,7 @@ def erase_user(
 
 
 def _path(user_id: str) -> str:
-    return f"/v1/users/{quote(user_id, safe='')}"
+    return route("users", user_id)
 
 
 def _agreed(user_id: str, *, as_json: bool) -> bool:

@@ -1,0 +1,108 @@
+"""How a command finds the Steward it talks to, and names what it asks for."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from steward.settings import load_settings
+from steward.surfaces.cli.app import app
+from steward.surfaces.instance import Instance, announced, find_running, fingerprint
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEWARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "none")
+    (tmp_path / "home").mkdir()
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Something else at that port: another home's Steward, or a stranger."""
+
+    body = b""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: object) -> None:
+        return None
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"status": "ok", "instance": fingerprint("another home's token")}).encode(),
+        b'{"status": "ok"}',
+        b"[1]",
+        b"<html>hello</html>",
+    ],
+)
+async def test_whoever_took_a_dead_instances_place_is_not_taken_for_it(
+    run: Run, port: int, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answering, "body", body)
+    settings = load_settings()
+    left_behind = Instance(url=f"http://127.0.0.1:{port}", token="mine", pid=os.getpid())
+    with announced(settings, left_behind):
+        assert await find_running(settings) is None
+
+
+async def test_the_instance_of_this_home_is_found(
+    run: Run, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answering, "body", json.dumps({"instance": fingerprint("mine")}).encode())
+    mine = Instance(url=f"http://127.0.0.1:{port}", token="mine", pid=os.getpid())
+    with announced(load_settings(), mine):
+        assert await find_running(load_settings()) == mine
+    assert await find_running(load_settings()) is None
+
+
+@pytest.mark.parametrize("name", ["a?b=c", "a/b", "../keys", "a#b", "50%", "ä b"])
+def test_a_name_never_becomes_another_address(run: Run, name: str) -> None:
+    for command in (
+        ("tools", "call", name, "--args", "{}"),
+        ("tools", "remove", name),
+        ("keys", "revoke", name),
+    ):
+        result = run(*command, "--json")
+        told = json.loads(result.stdout)
+        assert (result.exit_code, told["error_code"] in ("TOOL_NOT_FOUND", "NOT_FOUND")) == (2, True), command
+
+
+def test_doctor_counts_the_keys_that_were_made(run: Run) -> None:
+    def keys() -> str:
+        findings = json.loads(run("doctor", "--port", "0", "--json").stdout)["findings"]
+        return next(finding["detail"] for finding in findings if finding["what"] == "keys")
+
+    assert "none" in keys()
+    assert run("keys", "add", "laptop").exit_code == 0
+    assert "1 made with" in keys()
+
+
+def test_measuring_what_is_not_there_is_bad_usage_in_one_json_object(run: Run) -> None:
+    result = run("eval", "risk", "--data", "nowhere.jsonl", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["status"]) == (2, "failed")

@@ -1,13 +1,16 @@
 """Routes on tools: what there is, and calling one."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
 from steward.contract.errors import ConflictError, ErrorCode
 from steward.contract.pins import AcceptingAgent
 from steward.providers.scripts import AGENT_ID as PYTHON_TOOLS
+from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, call_events
 from steward.surfaces.api.identity import Approver, Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.problems import problem
@@ -63,22 +66,35 @@ async def get_tool(platform: Here, name: str, _: Reader) -> ToolShape:
 
 
 @router.post(
-    "/{name}/call", responses={202: {"model": ToolResultShape, "description": "Waits for approval."}}
+    "/{name}/call",
+    responses={
+        200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+        202: {"model": ToolResultShape, "description": "Waits for approval."},
+    },
+    response_model=ToolResultShape,
 )
 async def call_tool(
     platform: Here, name: str, body: CallBody, identity: Worker, *, request: Request, response: Response
-) -> ToolResultShape:
-    """Call a tool through the one door. 202: it waits for a person; 200 with `success: false`: it failed."""
-    result = await platform.orchestrator.execute(
-        ToolCall(
-            tool=name,
-            arguments=body.arguments,
-            caller=identity.caller,
-            user=identity.user,
-            timeout=body.timeout,
-            correlation_id=body.correlation_id or request.scope.get("request_id") or new_id(),
-        )
+) -> Any:
+    """Call a tool through the one door. 202: it waits for a person; 200 with `success: false`: it failed.
+
+    With `Accept: text/event-stream` the answer is a stream: `progress {done, total, message}` as it comes,
+    then `result` with the same shape.
+    """
+    feed = ProgressFeed() if EVENT_STREAM in request.headers.get("accept", "") else None
+    call = ToolCall(
+        tool=name,
+        arguments=body.arguments,
+        caller=identity.caller,
+        user=identity.user,
+        timeout=body.timeout,
+        correlation_id=body.correlation_id or request.scope.get("request_id") or new_id(),
+        channel=feed,
     )
+    if feed is not None:
+        work = asyncio.create_task(platform.orchestrator.execute(call))
+        return StreamingResponse(call_events(work, feed), media_type=EVENT_STREAM)
+    result = await platform.orchestrator.execute(call)
     if isinstance(result, Failed) and (status := _refusal(result.code)):
         return refused(status, result, request)
     if isinstance(result, PendingApproval):

@@ -6,7 +6,7 @@ process, without a socket. One path means that a command, a page and a client se
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -40,6 +40,20 @@ class Api:
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return await self._send("POST", path, body=body or {})
 
+    async def stream(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+        """The answer as it comes: each event's name and data."""
+        import httpx  # noqa: PLC0415 - see above
+
+        headers = {"Accept": "text/event-stream"}
+        try:
+            async with self._client.stream("POST", path, json=body, headers=headers) as response:
+                if response.is_error:
+                    raise problem(response.status_code, await response.aread())
+                async for event in _events(response.aiter_lines()):
+                    yield event
+        except httpx.HTTPError as error:
+            raise _unanswered(error, harmless=isinstance(error, httpx.ConnectError)) from error
+
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self._send("PUT", path, body=body)
 
@@ -68,6 +82,18 @@ class Api:
         if response.is_error:
             raise problem(response.status_code, response.content)
         return response.json() if response.content else {}
+
+
+async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    name, data = "message", ""
+    async for line in lines:
+        if line.startswith("event:"):
+            name = line[6:].strip()
+        elif line.startswith("data:"):
+            data += line[5:].strip()
+        elif not line and data:
+            yield name, json.loads(data)
+            name, data = "message", ""
 
 
 def _unanswered(error: Exception, *, harmless: bool) -> UnavailableError:
@@ -115,10 +141,11 @@ async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
 
     from steward.bootstrap import open_platform  # noqa: PLC0415
     from steward.surfaces.api.app import create_app  # noqa: PLC0415
+    from steward.surfaces.cli.inprocess import InProcess  # noqa: PLC0415
 
     async with open_platform(settings) as platform:
         token = secrets.token_urlsafe(32)
-        transport = httpx.ASGITransport(app=create_app(platform, local_token=token))
+        transport = InProcess(create_app(platform, local_token=token))
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(
             transport=transport,

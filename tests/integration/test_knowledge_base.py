@@ -215,7 +215,7 @@ async def test_a_huge_file_is_refused_and_the_rest_goes_on(base: KnowledgeBase, 
         file.truncate(1024**3)
     report = await base.ingest(folder, "papers")
     assert report.added == 2
-    assert "Split it" in report.failed[str(folder / "huge.txt")]
+    assert (report.failures, report.failed[str(folder / "huge.txt")].code) == (1, "KB_TOO_LARGE")
 
 
 async def test_queries_are_remembered(base: KnowledgeBase, folder: Path) -> None:

@@ -56,8 +56,7 @@ def page_blocks(text: str, *, page: int, start: int, headers: tuple[str, ...]) -
     lines = text.split("\n")
     held: list[str] = []
     held_start = offset = start
-    for index, line in enumerate(lines):
-        following = next((later for later in lines[index + 1 :] if later.strip()), "")
+    for line, following in zip(lines, _following(lines), strict=True):
         heading = line.strip()
         if (
             _HEADING.fullmatch(heading)
@@ -72,3 +71,13 @@ def page_blocks(text: str, *, page: int, start: int, headers: tuple[str, ...]) -
             held.append(line)
         offset += len(line) + 1
     yield Block(text="\n".join(held), headers=headers, page=page, start=held_start)
+
+
+def _following(lines: list[str]) -> list[str]:
+    """For each line the next one with something on it."""
+    found: list[str] = []
+    later = ""
+    for line in reversed(lines):
+        found.append(later)
+        later = line if line.strip() else later
+    return found[::-1]

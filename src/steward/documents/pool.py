@@ -21,7 +21,7 @@ from steward.knowledge.ports import ReadDocument
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 DEADLINE = 120.0
-_LINE_LIMIT = 2**30  # what a worker may answer with; its own memory limit keeps it far below
+_LINE_LIMIT = 2**28  # a block; the longest text that is read fits in, however it is escaped
 
 
 class DocumentReaders:
@@ -61,7 +61,7 @@ class DocumentReaders:
         try:
             if process is None or process.returncode is not None:
                 process = await self._start()
-            said = await asyncio.wait_for(self._ask(process, path), self._deadline)
+            read = await asyncio.wait_for(self._ask(process, path), self._deadline)
         except TimeoutError:
             await self._end(process)
             process = None
@@ -75,13 +75,32 @@ class DocumentReaders:
             raise
         finally:
             self._free.put_nowait(process)
-        return _reading(said, path)
+        if isinstance(read, DocumentError):
+            raise read
+        return read
 
-    async def _ask(self, process: Process, path: Path) -> dict[str, Any]:
+    async def _ask(self, process: Process, path: Path) -> ReadDocument | DocumentError:
+        """A refusal is returned: the worker that gave it goes on."""
+        assert process.stdin is not None
+        process.stdin.write(orjson.dumps(str(path)) + b"\n")
+        head = await self._line(process, path)
+        if "error" in head:
+            await self._line(process, path)
+            details = {"path": path.name}
+            return DocumentError(head["error"], code=head.get("code"), fix=head["fix"], details=details)
+        blocks: list[Block] = []
+        while item := await self._line(process, path):
+            kind, headers = ContentType(item["kind"]), tuple(item["headers"])
+            blocks.append(
+                Block(text=item["text"], kind=kind, headers=headers, page=item["page"], start=item["start"])
+            )
+        return ReadDocument(title=head["title"], media_type=head["media_type"], blocks=tuple(blocks))
+
+    async def _line(self, process: Process, path: Path) -> dict[str, Any]:
+        """What the worker says next; nothing where its answer ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(orjson.dumps(str(path)) + b"\n")
             await process.stdin.drain()
             line = await process.stdout.readline()
         except (ConnectionError, ValueError):
@@ -90,7 +109,7 @@ class DocumentReaders:
             raise DocumentError(
                 f"{path.name} made its reader stop.", fix="It may be damaged, or far too large."
             )
-        return orjson.loads(line)
+        return orjson.loads(line) if line.strip() else {}
 
     async def _start(self) -> Process:
         process = await asyncio.create_subprocess_exec(
@@ -112,19 +131,3 @@ class DocumentReaders:
             process.kill()
         await process.wait()
         self._all.discard(process)
-
-
-def _reading(said: dict[str, Any], path: Path) -> ReadDocument:
-    if "error" in said:
-        raise DocumentError(said["error"], fix=said["fix"], details={"path": path.name})
-    blocks = tuple(
-        Block(
-            text=item["text"],
-            kind=ContentType(item["kind"]),
-            headers=tuple(item["headers"]),
-            page=item["page"],
-            start=item["start"],
-        )
-        for item in said["blocks"]
-    )
-    return ReadDocument(title=said["title"], media_type=said["media_type"], blocks=blocks)

@@ -12,7 +12,7 @@ from typing import Any
 
 from steward.documents.markdown import first_heading, markdown_blocks
 from steward.documents.plain import code_blocks, page_blocks, table_blocks, text_blocks
-from steward.knowledge.model import Block, DocumentError
+from steward.knowledge.model import TOO_LARGE, Block, DocumentError
 
 MARKDOWN = {".md", ".markdown", ".mdx", ".rst"}
 TEXT = {".txt", ".text", ".log", ".org", ".tex", ""}
@@ -33,6 +33,7 @@ _MEDIA_TYPES = {
     ".csv": "text/csv",
     ".tsv": "text/csv",
 }
+LONGEST_TEXT = 20_000_000  # characters, some ten thousand pages
 _TITLE_IN_BODY = re.compile(r"\A---\n+## title: .*\n")
 
 
@@ -44,6 +45,19 @@ class Reading:
 
 
 def read_file(path: Path) -> Reading:
+    reading = _read(path)
+    length = sum(len(block.text) for block in reading.blocks)
+    if length > LONGEST_TEXT:
+        raise DocumentError(
+            f"{path.name} holds {length / 1e6:,.0f} million characters; "
+            f"at most {LONGEST_TEXT / 1e6:,.0f} million are read.",
+            code=TOO_LARGE,
+            fix="Split it into smaller files.",
+        )
+    return reading
+
+
+def _read(path: Path) -> Reading:
     suffix = path.suffix.lower()
     media_type = _MEDIA_TYPES.get(suffix, "text/markdown" if suffix in MARKDOWN else "text/plain")
     if suffix in PAGES:

@@ -2,7 +2,7 @@
 
 Owns which files are taken, what has changed, and the account of what happened. A document is stored whole
 or not at all; running again after an interruption finishes the rest and repeats nothing. Memory is bounded
-by the files in flight, never by the folder.
+by the bytes in flight, whatever the size of the folder: no list of its files is ever held.
 """
 
 import asyncio
@@ -10,20 +10,39 @@ import fnmatch
 import hashlib
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from steward.contract.errors import StewardError, StorageError
 from steward.contract.ports import Embedder
 from steward.knowledge.chunking import chunks
-from steward.knowledge.model import Chunk, Collection, Document, DocumentError, EmbeddedChunk
+from steward.knowledge.model import (
+    TOO_LARGE,
+    Chunk,
+    Collection,
+    CollectionError,
+    ConfigurationError,
+    Document,
+    DocumentError,
+    EmbeddedChunk,
+)
 from steward.knowledge.ports import KnowledgeStore, ReadDocument, Readers
 from steward.knowledge.search import with_headers
 from steward.knowledge.terms import terms
 
 LARGEST_FILE = 50 * 1024 * 1024
-IN_FLIGHT = 4
+IN_FLIGHT = 4  # files
+MOST_FAILURES = 1_000  # that a report names; the rest is counted
 IGNORED = frozenset(
     {
         *(
@@ -42,8 +61,15 @@ IGNORED = frozenset(
 )
 IGNORE_FILE = ".stewardignore"
 _EMBED_BATCH = 64
+_REMOVE_BATCH = 500
 
 Progress = Callable[[int, int | None, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    code: str
+    reason: str
 
 
 @dataclass(slots=True)
@@ -55,8 +81,14 @@ class Report:
     unchanged: int = 0
     removed: int = 0
     chunks: int = 0
-    failed: dict[str, str] = field(default_factory=dict[str, str])
+    failures: int = 0
+    failed: dict[str, Failure] = field(default_factory=dict[str, Failure])  # the first of them
     skipped: Counter[str] = field(default_factory=Counter[str])  # by suffix
+
+    def fail(self, file: Path, error: StewardError) -> None:
+        self.failures += 1
+        if len(self.failed) < MOST_FAILURES:
+            self.failed[str(file)] = Failure(error.code, error.explain())
 
     @property
     def documents(self) -> int:
@@ -74,6 +106,37 @@ async def no_progress(_done: int, _total: int | None, _message: str) -> None:
     """For callers that show none."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One ingest: where to, from where, and whom to tell."""
+
+    collection: Collection
+    folder: Path | None
+    report: Report
+    pieces: Progress = no_progress  # told how much of a document is done
+
+
+class _Room:
+    """Room for so many bytes of documents at once; one that is larger than all of it goes alone."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._free = size
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def take(self, wanted: int) -> AsyncGenerator[None]:
+        wanted = min(wanted, self._size)
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._free >= wanted)
+            self._free -= wanted
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._free += wanted
+                self._changed.notify_all()
+
+
 class Ingester:
     def __init__(
         self, store: KnowledgeStore, embedder: Embedder, readers: Readers, *, roots: Sequence[Path]
@@ -82,17 +145,24 @@ class Ingester:
         self._embedder = embedder
         self._readers = readers
         self._roots = [Path(os.path.realpath(root)) for root in roots]
+        self._room = _Room(LARGEST_FILE)
 
     def resolve(self, path: str | Path) -> Path:
         """The real path, if it exists and lies inside an allowed root."""
         if "\0" in str(path):
             raise DocumentError("The path holds a NUL character.", fix="Give a plain path.")
         real = Path(os.path.realpath(Path(path).expanduser()))
+        if not any(root.is_dir() for root in self._roots):
+            raise ConfigurationError(
+                f"None of the folders that may be read is there: {', '.join(map(str, self._roots))}.",
+                fix="Set STEWARD_ALLOWED_ROOTS to folders that exist.",
+            )
         if not any(real.is_relative_to(root) for root in self._roots):
             raise DocumentError(
                 f"'{path}' is outside the folders that may be read.",
                 code="KB_PATH_FORBIDDEN",
-                fix="Move it there, or add its folder to STEWARD_ALLOWED_ROOTS.",
+                fix=f"Move it into {' or '.join(map(str, self._roots))}, "
+                "or add its folder to STEWARD_ALLOWED_ROOTS.",
             )
         if not real.exists():
             raise DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
@@ -103,24 +173,29 @@ class Ingester:
     ) -> Report:
         real = self.resolve(path)
         report = Report()
-        folder = real if real.is_dir() else None
-        files = [real] if folder is None else [*self._files(real, recursive, report)]
-        if folder is None and not self._readers.readable(real):
+        if real.is_dir():
+            job = _Job(collection=collection, folder=real, report=report)
+            await self._folder(job, real, recursive, progress)
+        elif self._readers.readable(real):
+            await self._file(real, _Job(collection=collection, folder=None, report=report, pieces=progress))
+        else:
             raise DocumentError(
                 f"{real.name} is of a kind that cannot be read.",
                 fix="Ingest text, Markdown, HTML, PDF, DOCX, CSV or source code.",
             )
-        await progress(0, len(files), f"{len(files)} files")
-        if folder is None:
-            await self._file(real, collection, None, report)
-        seen: set[str] = set()
-        async for file in self._each(files if folder else [], collection, folder, report):
-            seen.add(str(file))
-            await progress(len(seen), len(files), file.name)
-        if folder is not None:
-            report.removed += await self._forget_missing(collection, folder, set(map(str, files)), recursive)
         await self._store.settle(collection.id)
         return report
+
+    async def _folder(self, job: _Job, folder: Path, recursive: bool, progress: Progress) -> None:
+        """Walked twice, so that the total is known without a list of files that could be millions."""
+        patterns = await asyncio.to_thread(_patterns, folder)
+        total = await asyncio.to_thread(self._count, folder, recursive, patterns, job.report)
+        await progress(0, total, f"{total} files")
+        done = 0
+        async for file in self._each(self._files(folder, recursive, patterns), job):
+            done += 1
+            await progress(done, max(done, total), file.name)  # files may have come since they were counted
+        job.report.removed += await self._forget_missing(job.collection, folder, recursive, patterns)
 
     async def add_texts(self, texts: Iterable[Text], collection: Collection) -> Report:
         """Texts that are no files; a source is an identity, so that saying it again replaces what it said."""
@@ -136,7 +211,8 @@ class Ingester:
             )
             known = text.source in await self._store.known(collection.id, [text.source])
             read = ReadDocument(text.title, document.media_type, self._readers.markdown(text.content))
-            await self._keep(document, read, collection, report, known)
+            job = _Job(collection=collection, folder=None, report=report)
+            await self._keep(document, read, job, known=known)
         await self._store.settle(collection.id)
         return report
 
@@ -145,16 +221,13 @@ class Ingester:
         await self._store.settle(collection.id)
         return removed
 
-    async def _each(
-        self, files: Sequence[Path], collection: Collection, folder: Path | None, report: Report
-    ) -> AsyncIterator[Path]:
+    async def _each(self, files: Iterator[Path], job: _Job) -> AsyncIterator[Path]:
         """Every file, a few at a time; each is yielded when it is done with."""
         waiting: set[asyncio.Task[Path]] = set()
-        remaining = iter(files)
         try:
             while True:
-                while len(waiting) < IN_FLIGHT and (file := next(remaining, None)) is not None:
-                    waiting.add(asyncio.create_task(self._one(file, collection, folder, report)))
+                while len(waiting) < IN_FLIGHT and (file := next(files, None)) is not None:
+                    waiting.add(asyncio.create_task(self._one(file, job)))
                 if not waiting:
                     return
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -165,29 +238,37 @@ class Ingester:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
 
-    async def _one(self, file: Path, collection: Collection, folder: Path | None, report: Report) -> Path:
+    async def _one(self, file: Path, job: _Job) -> Path:
         try:
-            await self._file(file, collection, folder, report)
-        except StorageError:
-            raise  # the database is gone or full: no other file would fare better
+            await self._file(file, job)
+        except (StorageError, CollectionError):
+            raise  # the database or the collection is gone: no other file would fare better
         except StewardError as error:
-            report.failed[str(file)] = error.explain()
-        except OSError as error:
-            report.failed[str(file)] = f"{file.name} cannot be read: {error.strerror}."
+            job.report.fail(file, error)
         return file
 
-    async def _file(self, file: Path, collection: Collection, folder: Path | None, report: Report) -> None:
-        size = (await asyncio.to_thread(file.stat)).st_size
-        if size > LARGEST_FILE:
+    async def _file(self, file: Path, job: _Job) -> None:
+        try:
+            size = (await asyncio.to_thread(file.stat)).st_size
+            if size > LARGEST_FILE:
+                raise DocumentError(
+                    f"{file.name} has {size / 1e6:,.0f} MB; at most {LARGEST_FILE / 1e6:,.0f} MB are read.",
+                    code=TOO_LARGE,
+                    fix="Split it into smaller files.",
+                )
+            async with self._room.take(size):
+                await self._changed_file(file, size, job)
+        except OSError as error:
             raise DocumentError(
-                f"{file.name} has {size / 1e6:,.0f} MB; at most {LARGEST_FILE / 1e6:,.0f} MB are read.",
-                fix="Split it into smaller files.",
-            )
+                f"{file.name} cannot be read: {error.strerror}.", fix="Check that it is there and readable."
+            ) from error
+
+    async def _changed_file(self, file: Path, size: int, job: _Job) -> None:
         source = str(file)
         sha256 = await asyncio.to_thread(_digest, file)
-        known = (await self._store.known(collection.id, [source])).get(source)
+        known = (await self._store.known(job.collection.id, [source])).get(source)
         if known is not None and (known.sha256, known.embedder) == (sha256, self._embedder.name):
-            report.unchanged += 1
+            job.report.unchanged += 1
             return
         read = await self._readers.read(file)
         document = Document(
@@ -196,30 +277,32 @@ class Ingester:
             media_type=read.media_type,
             sha256=sha256,
             size=size,
-            root=str(folder) if folder else None,
+            root=str(job.folder or file.parent),
         )
-        await self._keep(document, read, collection, report, known is not None)
+        await self._keep(document, read, job, known=known is not None)
 
-    async def _keep(
-        self, document: Document, read: ReadDocument, collection: Collection, report: Report, known: bool
-    ) -> None:
+    async def _keep(self, document: Document, read: ReadDocument, job: _Job, *, known: bool) -> None:
+        name = Path(document.source).name
         cut = await asyncio.to_thread(lambda: [*chunks(read.blocks)])
         if not cut:
-            raise DocumentError(
-                f"{Path(document.source).name} holds no text.", fix="There is nothing to ingest."
-            )
+            raise DocumentError(f"{name} holds no text.", fix="There is nothing to ingest.")
         embedded: list[EmbeddedChunk] = []
         for start in range(0, len(cut), _EMBED_BATCH):
+            await job.pieces(start, len(cut), name)
             part = cut[start : start + _EMBED_BATCH]
             embedded += await asyncio.to_thread(self._embed, document.title, part)
-        if not await self._store.replace(collection.id, document, embedded, embedder=self._embedder.name):
-            report.unchanged += 1
+        stored = await self._store.replace(
+            job.collection.id, document, embedded, embedder=self._embedder.name
+        )
+        await job.pieces(len(cut), len(cut), name)
+        if not stored:
+            job.report.unchanged += 1
             return
-        report.chunks += len(embedded)
+        job.report.chunks += len(embedded)
         if known:
-            report.updated += 1
+            job.report.updated += 1
         else:
-            report.added += 1
+            job.report.added += 1
 
     def _embed(self, title: str, part: Sequence[Chunk]) -> list[EmbeddedChunk]:
         texts = [with_headers(title, chunk.header_path, chunk.text) for chunk in part]
@@ -230,34 +313,55 @@ class Ingester:
         ]
 
     async def _forget_missing(
-        self, collection: Collection, folder: Path, seen: set[str], recursive: bool
+        self, collection: Collection, folder: Path, recursive: bool, patterns: Sequence[str]
     ) -> int:
-        """Documents that were found under this folder once and are not there any more."""
-        gone = [
-            source
-            async for source in self._store.sources_under(collection.id, str(folder))
-            if source not in seen and (recursive or Path(source).parent == folder)
-        ]
-        return await self._store.remove(collection.id, gone) if gone else 0
+        """Files that were ingested from this folder once and are not there any more."""
+        removed = 0
+        gone: list[str] = []
+        async for source in self._store.files_under(collection.id, str(folder)):
+            file = Path(source)
+            if (recursive or file.parent == folder) and not self._takes(file, folder, patterns):
+                gone.append(source)
+            if len(gone) >= _REMOVE_BATCH:
+                removed += await self._store.remove(collection.id, gone)
+                gone.clear()
+        return removed + (await self._store.remove(collection.id, gone) if gone else 0)
 
-    def _files(self, folder: Path, recursive: bool, report: Report) -> Iterator[Path]:
-        patterns = _patterns(folder)
+    def _takes(self, file: Path, folder: Path, patterns: Sequence[str]) -> bool:
+        """Whether a walk through the folder would come to this file."""
+        inside = [folder / part for part in file.relative_to(folder).parents if part.name]
+        return (
+            self._readers.readable(file)
+            and self._there(file, folder, patterns)
+            and not any(_ignored(parent, folder, patterns) for parent in inside)
+        )
+
+    def _there(self, file: Path, folder: Path, patterns: Sequence[str]) -> bool:
+        """Not for a pipe, a broken link, a link out of the allowed folders, or what is ignored."""
+        if _ignored(file, folder, patterns):
+            return False
+        real = Path(os.path.realpath(file))
+        return real.is_file() and any(real.is_relative_to(root) for root in self._roots)
+
+    def _walk(self, folder: Path, recursive: bool, patterns: Sequence[str]) -> Iterator[Path]:
         for parent, folders, names in os.walk(folder):
             here = Path(parent)
             folders[:] = sorted(
                 name for name in folders if recursive and not _ignored(here / name, folder, patterns)
             )
-            for name in sorted(names):
-                file = here / name
-                if name.startswith(".") or _ignored(file, folder, patterns):
-                    continue
-                real = Path(os.path.realpath(file))
-                if not real.is_file() or not any(real.is_relative_to(root) for root in self._roots):
-                    continue  # a pipe, a broken link, or a link out of the allowed folders
-                if self._readers.readable(file):
-                    yield file
-                else:
-                    report.skipped[file.suffix.lower()] += 1
+            yield from (here / name for name in sorted(names) if self._there(here / name, folder, patterns))
+
+    def _files(self, folder: Path, recursive: bool, patterns: Sequence[str]) -> Iterator[Path]:
+        return (file for file in self._walk(folder, recursive, patterns) if self._readers.readable(file))
+
+    def _count(self, folder: Path, recursive: bool, patterns: Sequence[str], report: Report) -> int:
+        total = 0
+        for file in self._walk(folder, recursive, patterns):
+            if self._readers.readable(file):
+                total += 1
+            else:
+                report.skipped[file.suffix.lower()] += 1
+        return total
 
 
 def _patterns(folder: Path) -> list[str]:
@@ -269,7 +373,7 @@ def _patterns(folder: Path) -> list[str]:
 
 
 def _ignored(path: Path, folder: Path, patterns: Sequence[str]) -> bool:
-    if path.name in IGNORED or (path.name.startswith(".") and path.name != "."):
+    if path.name in IGNORED or path.name.startswith("."):
         return True
     relative = path.relative_to(folder).as_posix()
     return any(

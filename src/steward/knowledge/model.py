@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+TOO_LARGE = "KB_TOO_LARGE"  # a document's own code, beside KB_DOCUMENT
 NAME = re.compile(r"[\w][\w .-]{0,63}")
 
 

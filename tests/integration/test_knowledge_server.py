@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def server(database: Database, folder: Path) -> AsyncIterator[FastMCP]:
     async with open_base(database, [folder]) as base:
-        yield build(base, confirm_deletion=True)
+        yield build(base)
 
 
 async def answer(_message: str, _kind: Any, _params: Any, _context: Any) -> dict[str, str]:
@@ -86,9 +86,7 @@ async def test_a_library_from_nothing_to_an_answer(server: FastMCP, folder: Path
         assert (first["header_path"], first["metadata"]["document_title"]) == ("Bread > Oven", "Bread")
         assert (first["metadata"]["content_type"], first["metadata"]["chunk_sequence_id"]) == ("prose", 0)
         assert (data["status"], data["query_refinement"]["status"]) == ("success", "optimal")
-        assert found.content[0].text.startswith(
-            "## Results for “how hot for bread”\n\n### 1. Bread · Bread > Oven"
-        )
+        assert found.content[0].text.startswith("## Results for “how hot for bread”\n\n### 1. Bread > Oven")
         project = await client.call_tool(
             "manage_projects", {"action": "create", "project_name": "kitchen", "collections": "papers"}
         )

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,22 @@ class Desk:
         assert "Traceback" not in done.stderr
         return done.stdout
 
+    def run_at_terminal(self, *arguments: str) -> tuple[str, str]:
+        """What it prints, and what it shows meanwhile on the terminal that is its standard error."""
+        terminal, screen = pty.openpty()
+        process = subprocess.Popen(
+            self.command(*arguments), env=self.environment, stdout=subprocess.PIPE, stderr=screen, text=True
+        )
+        os.close(screen)
+        shown = b""
+        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while piece := os.read(terminal, 65_536):
+                shown += piece
+        printed, _ = process.communicate(timeout=110)
+        os.close(terminal)
+        assert process.returncode == 0, shown.decode()
+        return printed, shown.decode()
+
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(self.command(*arguments), env=self.environment, stdout=subprocess.DEVNULL)
 
@@ -91,8 +109,11 @@ async def desk(postgres: TestServer, tmp_path: Path, papers: Path):
 @pytest.mark.timeout(600)
 async def test_a_new_user_builds_a_library_and_gets_the_right_passage(desk: Desk, papers: Path) -> None:
     assert "Created collection 'papers'" in desk.run("collections", "create", "papers")
-    first = desk.run("kb", "add-document", str(papers), "--collection", "papers", "--recursive")
+    first, shown = desk.run_at_terminal("kb", "add-document", str(papers), "-c", "papers", "--recursive")
     assert "0 updated, 0 unchanged" in first
+    count = first.split()[1]
+    assert "Reading papers" in shown
+    assert f"{count}/{count}" in shown
     swarm = desk.ask("when does a swarm leave")
     assert swarm["results"][0]["header_path"] == "Swarms"
     (papers / "new.md").write_text("# Coffee\n\n## Grinding\n\nGrind the beans just before brewing.\n")

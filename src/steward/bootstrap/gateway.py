@@ -36,12 +36,17 @@ def view_named(name: str, *, strict: bool = False) -> "View":
     from steward.servers.gateway.views import View  # noqa: PLC0415
 
     if name == "gateway":
-        return View()
+        return View(failures_as_errors=KNOWLEDGE)
     tools = PARTS.get(name)
     if tools is None:
         return View(name=f"steward-{name}", namespaces=frozenset({name}))
     confirms = frozenset[str]() if strict else tools & CLIENT_CONFIRMS
-    return View(name=f"steward-{name}", tools=tools, client_confirms=confirms)
+    return View(
+        name=f"steward-{name}",
+        tools=tools,
+        client_confirms=confirms,
+        failures_as_errors=tools & KNOWLEDGE,
+    )
 
 
 def open_gateway(platform: Platform, view: "View") -> "Gateway":
@@ -55,5 +60,5 @@ def open_gateway(platform: Platform, view: "View") -> "Gateway":
             f"There is nothing to serve under '{', '.join(view.namespaces)}'.",
             fix=f"Name one of {', '.join(PARTS)} or a server of mcp.json; see 'steward agents list'.",
         )
-    library = None if view.tools else ServerLibrary(door.registry, namespaces=view.namespaces)
+    library = ServerLibrary(door.registry, namespaces=view.namespaces, tools=view.tools)
     return Gateway(door, ranker=platform.ranker, view=view, library=library)

@@ -24,15 +24,21 @@ from steward.storage.postgres import Database
 
 KNOWLEDGE_AGENT = "knowledge"
 MEMORY_AGENT = "memory"
-_RATED = {
-    "query_knowledge_base": BuiltinTool(
-        effect=Effect.READS, examples=("What do my papers say about swarms?",)
-    ),
-    "manage_collections": BuiltinTool(effect=Effect.WRITES_STORE),
-    "ingest_documents": BuiltinTool(effect=Effect.WRITES_STORE, timeout=3_600.0),
-    "manage_projects": BuiltinTool(effect=Effect.WRITES_STORE),
-    "augment_knowledge": BuiltinTool(effect=Effect.WRITES_STORE),
-}
+_PERSON_SECONDS = 600.0  # a question to a person may be part of the call
+_MARGIN = 5.0  # the server's own limit comes first: its error says more
+
+
+def _rated(settings: Settings) -> dict[str, BuiltinTool]:
+    usual, writes = settings.timeout + _MARGIN, Effect.WRITES_STORE
+    return {
+        "query_knowledge_base": BuiltinTool(
+            effect=Effect.READS, examples=("What do my papers say about swarms?",), timeout=usual
+        ),
+        "manage_collections": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
+        "ingest_documents": BuiltinTool(effect=writes, timeout=3_600.0 + _MARGIN),
+        "manage_projects": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
+        "augment_knowledge": BuiltinTool(effect=writes, timeout=usual),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,21 +71,18 @@ async def open_library(
     )
     memories = PostgresMemoryStore(database)
     library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker, readers=readers)
-    orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library))
+    orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library, settings))
     orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
     return library
 
 
-def knowledge_agent(library: Library) -> BuiltinServerAgent:
-    return BuiltinServerAgent(
-        KNOWLEDGE_AGENT, knowledge_server(library), _RATED, name="Knowledge base", category="knowledge"
-    )
-
-
-def knowledge_server(library: Library, *, confirm_deletion: bool = False) -> Any:
+def knowledge_agent(library: Library, settings: Settings) -> BuiltinServerAgent:
     from steward.servers.knowledge import build  # noqa: PLC0415 - brings FastMCP, most of a second
 
-    return build(library.base, confirm_deletion=confirm_deletion)
+    server = build(library.base, seconds=settings.timeout)
+    return BuiltinServerAgent(
+        KNOWLEDGE_AGENT, server, _rated(settings), name="Knowledge base", category="knowledge"
+    )
 
 
 def memory_agent(library: Library) -> LegacyToolAgent:
@@ -205,12 +208,3 @@ def _forget(library: Library) -> FunctionTool:
         ),
         forget,
     )
-
-
-async def serve_knowledge(settings: Settings) -> None:
-    """The knowledge server on standard input and output; the client's own person confirms a deletion."""
-    from steward.bootstrap.platform import open_platform  # noqa: PLC0415 - it imports this module
-
-    async with open_platform(settings) as platform:
-        server = knowledge_server(platform.library, confirm_deletion=True)
-        await server.run_stdio_async(show_banner=False)

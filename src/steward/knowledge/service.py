@@ -51,8 +51,9 @@ class KnowledgeBase:
         project: str | None = None,
         kinds: Sequence[ContentType] = (),
         metadata: Mapping[str, object] | None = None,
+        user: str | None = None,
     ) -> Answer:
-        """Collections: those named, else the project's defaults, else all."""
+        """Collections: those named, else the project's defaults, else all. `user`: whose history it joins."""
         text = check_query(query)
         if not 1 <= top_k <= MOST_RESULTS:
             raise QueryError(f"top_k is {top_k}.", fix=f"Use a number from 1 to {MOST_RESULTS}.")
@@ -64,7 +65,8 @@ class KnowledgeBase:
         )
         hits = await self._searcher.search(text, filters, top_k=top_k, context=document_context)
         answer = Answer(hits=hits, refinement=await judge(self._store, text, hits, chosen))
-        await self._store.record_query(text[:2_000], [collection.name for collection in chosen], answer)
+        names = [collection.name for collection in chosen]
+        await self._store.record_query(text[:2_000], names, answer, user=user)
         return answer
 
     async def _chosen(self, names: Sequence[str], project: str | None) -> Sequence[Collection]:
@@ -159,6 +161,8 @@ class KnowledgeBase:
         await self._store.collection(collection)
         return await self._store.documents(collection, limit=limit, after=after)
 
-    async def history(self, *, limit: int = 50, after: int | None = None) -> Sequence[PastQuery]:
-        """Newest first; `after` is the id of the last one seen."""
-        return await self._store.history(limit=limit, after=after)
+    async def history(
+        self, *, user: str | None = None, limit: int = 50, after: int | None = None
+    ) -> Sequence[PastQuery]:
+        """One user's queries, newest first; `after` is the id of the last one seen."""
+        return await self._store.history(user=user, limit=limit, after=after)

@@ -5,11 +5,11 @@ whom it acts. The server runs in this process and is spoken to over MCP like any
 sees is what every client sees.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from steward.contract.agent import AgentManifest, Health
+from steward.contract.agent import AgentManifest
 from steward.contract.call import Failed, ToolResult
 from steward.contract.errors import AgentError, ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
 
 NOWHERE = StdioTransport(command="")  # never started: the server is in this process
+START_SECONDS = 28.0  # only a busy machine delays it, and without it tools would be missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,8 @@ class BuiltinTool:
     checks_itself: bool = False
 
 
-class BuiltinServerAgent:
-    """Implements Agent, ChangingAgent and ExplainingAgent over an in-memory server."""
+class BuiltinServerAgent(MCPServerAgent):
+    """An MCP server in this process whose tools carry our ratings; its resources and prompts come along."""
 
     def __init__(
         self,
@@ -48,46 +49,33 @@ class BuiltinServerAgent:
         name: str | None = None,
         category: str | None = None,
     ) -> None:
-        self._id = agent_id
+        config = ServerConfig(
+            name=agent_id, transport=NOWHERE, namespace="", trusted=True, timeout=START_SECONDS
+        )
+        super().__init__(config, opener=memory_opener(server))
+        self._patience = START_SECONDS
         self._name = name or agent_id
         self._tools = dict(tools)
         self._category = category
-        config = ServerConfig(name=agent_id, transport=NOWHERE, namespace="", trusted=True)
-        self._inner = MCPServerAgent(config, opener=memory_opener(server))
 
     async def initialize(self) -> None:
-        await self._inner.initialize()
-        offered = {spec.name for spec in self._inner.manifest().tools}
+        await super().initialize()
+        offered = {spec.name for spec in super().manifest().tools}
         if offered != self._tools.keys():
             differing = ", ".join(sorted(offered ^ self._tools.keys()))
             raise AgentError(
-                f"The server '{self._id}' and what the house says about it differ: {differing}.",
+                f"The server '{self.config.name}' and what the house says about it differ: {differing}.",
                 code=ErrorCode.AGENT_INIT_FAILED,
                 fix="Rate every tool of the server, and only those.",
             )
 
     async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
-        result = await self._inner.execute(tool, params)
+        result = await super().execute(tool, params)
         return _told(result) if isinstance(result, Failed) else result
 
-    async def shutdown(self) -> None:
-        await self._inner.shutdown()
-
     def manifest(self) -> AgentManifest:
-        inner = self._inner.manifest()
+        inner = super().manifest()
         return replace(inner, name=self._name, tools=tuple(map(self._ours, inner.tools)))
-
-    async def health(self) -> Health:
-        return await self._inner.health()
-
-    def subscribe(self, listener: Callable[[], None]) -> None:
-        self._inner.subscribe(listener)
-
-    def available(self) -> bool:
-        return self._inner.available()
-
-    def problem(self) -> str | None:
-        return self._inner.problem()
 
     def _ours(self, spec: ToolSpec) -> ToolSpec:
         said = self._tools[spec.name]

@@ -80,6 +80,7 @@ class MCPServerAgent:
         self._listeners: list[Callable[[], None]] = []
         self._watchers: list[Callable[[str], None]] = []
         self._settled = asyncio.Event()  # the first try to connect is over
+        self._patience = min(config.timeout + 1, MAX_START)
         questions = Questions(self._calls_in_flight)
         self.connection = Connection(
             config.name,
@@ -106,7 +107,7 @@ class MCPServerAgent:
             self._settled.clear()
             self.connection.start()
         try:
-            async with asyncio.timeout(min(self.config.timeout + 1, MAX_START)):
+            async with asyncio.timeout(self._patience):
                 await self._settled.wait()
         except TimeoutError:
             pass  # the connection goes on by itself; health says how far it is

@@ -5,7 +5,7 @@ the middle of the call. A client that can do neither leaves the question unanswe
 is missing.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import mcp_types
 from fastmcp import Context
@@ -13,37 +13,39 @@ from fastmcp.server.elicitation import AcceptedElicitation
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    value: str | None  # None: declined, or nobody could be asked
-    possible: bool  # whether anybody was asked
+Answers = dict[str, str | None]
+"""By the question's key; None where it was declined or nobody could be asked."""
 
 
-async def ask(ctx: Context, key: str, message: str) -> Asked | mcp_types.InputRequiredResult:
+async def ask(ctx: Context, questions: Mapping[str, str]) -> Answers | mcp_types.InputRequiredResult:
+    """Everything that is missing at once: on 2026-07-28 each round brings only its own answers."""
     request = ctx.request_context
-    capabilities = _capabilities(ctx)
+    capabilities = None if request is None else request.session.client_capabilities
     if request is None or capabilities is None or capabilities.elicitation is None:
-        return Asked(None, possible=False)
-    if request.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        replies = ctx.input_responses or {}
-        if key not in replies:
-            return mcp_types.InputRequiredResult(input_requests={key: _request(message)})
-        reply = replies[key]
-        if isinstance(reply, mcp_types.ElicitResult) and reply.action == "accept" and reply.content:
-            return Asked(str(reply.content.get("value") or "").strip() or None, possible=True)
-        return Asked(None, possible=True)
-    return await _ask_at_once(ctx, message)
+        return dict.fromkeys(questions)
+    if request.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return {key: await _ask_at_once(ctx, message) for key, message in questions.items()}
+    replies = ctx.input_responses or {}
+    if not replies.keys() >= questions.keys():
+        asked: dict[str, mcp_types.InputRequest] = {
+            key: _request(message) for key, message in questions.items()
+        }
+        return mcp_types.InputRequiredResult(input_requests=asked)
+    return {key: _said(replies[key]) for key in questions}
 
 
-async def _ask_at_once(ctx: Context, message: str) -> Asked:
+def _said(reply: object) -> str | None:
+    if isinstance(reply, mcp_types.ElicitResult) and reply.action == "accept" and reply.content:
+        return str(reply.content.get("value") or "").strip() or None
+    return None
+
+
+async def _ask_at_once(ctx: Context, message: str) -> str | None:
     try:
         reply = await ctx.elicit(message, response_type=str)
     except MCPError:
-        return Asked(None, possible=False)
-    if isinstance(reply, AcceptedElicitation):
-        return Asked(str(reply.data).strip() or None, possible=True)
-    return Asked(None, possible=True)
+        return None
+    return str(reply.data).strip() or None if isinstance(reply, AcceptedElicitation) else None
 
 
 def _request(message: str) -> mcp_types.ElicitRequest:
@@ -51,8 +53,3 @@ def _request(message: str) -> mcp_types.ElicitRequest:
     return mcp_types.ElicitRequest(
         params=mcp_types.ElicitRequestFormParams(message=message, requested_schema=schema)
     )
-
-
-def _capabilities(ctx: Context) -> mcp_types.ClientCapabilities | None:
-    request = ctx.request_context
-    return request.session.client_capabilities if request is not None else None

@@ -1,7 +1,7 @@
 """The knowledge-base server: five tools, resources and prompts over MCP.
 
 Owns names, parameters and error codes exactly as KB states them. Does not own what the operations do
-(knowledge).
+(knowledge), nor who may delete a collection: it stands behind the door, which asks.
 """
 
 import logging
@@ -17,9 +17,9 @@ from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
 from pydantic import Field, ValidationError
 
+from steward.contract.call import current_call
 from steward.contract.errors import ConfigError, InputError, StewardError
 from steward.knowledge.model import (
-    Collection,
     CollectionError,
     ConfigurationError,
     DocumentError,
@@ -29,7 +29,7 @@ from steward.knowledge.model import (
 )
 from steward.knowledge.service import KnowledgeBase
 from steward.servers import knowledge_shapes as shapes
-from steward.servers.asking import Asked, ask
+from steward.servers.asking import ask
 
 logger = logging.getLogger(__name__)
 
@@ -46,10 +46,16 @@ INVALID_PARAMETERS = -32602
 READS = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
 ADDS = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 DELETES = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
-QUICK, SLOW, LONG = 5.0, 30.0, 3_600.0  # seconds: simple operations, queries, ingestion
+SECONDS, INGEST_SECONDS = 30.0, 3_600.0
 
 INSTRUCTIONS = """A library of documents on this machine. Ask with query_knowledge_base; each result says
 where it stands. Results carry a relevance between 0 and 1; query_refinement says how to ask better."""
+
+_QUESTIONS = {
+    "collection_name": "Which collection?",
+    "project_name": "Which project?",
+    "collections": "Which collections, separated by commas?",
+}
 
 
 class _Unexpected(logging.Filter):
@@ -78,6 +84,18 @@ class KnowledgeErrors(Middleware):
             raise MCPError(INVALID_PARAMETERS, "There is no such tool.", {"details": str(error)}) from error
         except Exception as error:
             raise wire_error(error) from error
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mcp_types.ReadResourceRequestParams],
+        call_next: CallNext[mcp_types.ReadResourceRequestParams, Any],
+    ) -> Any:
+        try:
+            return await call_next(context)
+        except Exception as error:
+            if isinstance(error.__cause__ or error, StewardError):
+                raise wire_error(error) from error
+            raise
 
 
 def wire_error(error: Exception) -> MCPError:
@@ -118,20 +136,26 @@ def wire_error(error: Exception) -> MCPError:
     )
 
 
-def build(knowledge: KnowledgeBase, *, confirm_deletion: bool = False) -> FastMCP:
-    """`confirm_deletion`: ask the client's person before a collection goes; off where the door asks."""
+def build(knowledge: KnowledgeBase, *, seconds: float = SECONDS) -> FastMCP:
+    """`seconds`: how long an operation may take; ingesting has an hour."""
     server = FastMCP("steward-knowledge", instructions=INSTRUCTIONS, middleware=[KnowledgeErrors()])
-    _add_query(server, knowledge)
-    _add_collections(server, knowledge, confirm_deletion)
-    _add_documents(server, knowledge)
-    _add_projects(server, knowledge)
+    _add_query(server, knowledge, seconds)
+    _add_collections(server, knowledge, seconds)
+    _add_documents(server, knowledge, seconds)
+    _add_projects(server, knowledge, seconds)
     _add_resources(server, knowledge)
     _add_prompts(server)
     return server
 
 
-def _add_query(server: FastMCP, knowledge: KnowledgeBase) -> None:
-    @server.tool(annotations=READS, timeout=SLOW)
+def _user() -> str | None:
+    """For whom this call acts. The SDK carries the caller's context across its in-memory streams."""
+    call = current_call.get()
+    return None if call is None else call.user
+
+
+def _add_query(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> None:
+    @server.tool(annotations=READS, timeout=seconds)
     async def query_knowledge_base(
         query: Annotated[str, Field(description="What you are looking for, in your own words.")],
         collections: Annotated[
@@ -144,15 +168,19 @@ def _add_query(server: FastMCP, knowledge: KnowledgeBase) -> None:
     ) -> ToolResult:
         """Search the knowledge base by meaning and words, with re-ranking."""
         answer = await knowledge.query(
-            query, collections=parse_names(collections), top_k=top_k, document_context=document_context
+            query,
+            collections=parse_names(collections),
+            top_k=top_k,
+            document_context=document_context,
+            user=_user(),
         )
         return ToolResult(
             content=shapes.answer_text(query, answer), structured_content=shapes.answer_data(answer)
         )
 
 
-def _add_collections(server: FastMCP, knowledge: KnowledgeBase, confirm_deletion: bool) -> None:
-    @server.tool(annotations=DELETES, timeout=QUICK * 12)
+def _add_collections(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> None:
+    @server.tool(annotations=DELETES, timeout=seconds)
     async def manage_collections(
         action: Annotated[Literal["create", "list", "delete", "info"], Field(description="What to do.")],
         ctx: Context,
@@ -169,14 +197,10 @@ def _add_collections(server: FastMCP, knowledge: KnowledgeBase, confirm_deletion
             found = await knowledge.collections()
             data = {"status": "success", "collections": [shapes.collection_data(item) for item in found]}
             return ToolResult(content=shapes.collections_text(found), structured_content=data)
-        name = collection_name
-        if not name:
-            answer = await ask(ctx, "collection_name", f"Which collection should be used for '{action}'?")
-            if not isinstance(answer, Asked):
-                return answer
-            name = answer.value or ""
-        if not name.strip():
-            raise CollectionError(f"'{action}' needs collection_name.", fix="Name the collection.")
+        given = await _needed(ctx, action, {"collection_name": collection_name})
+        if not isinstance(given, dict):
+            return given
+        name = given["collection_name"]
         match action:
             case "create":
                 item = await knowledge.create_collection(
@@ -187,29 +211,32 @@ def _add_collections(server: FastMCP, knowledge: KnowledgeBase, confirm_deletion
                 item = await knowledge.collection(name)
                 text = shapes.collections_text([item])
             case "delete":
-                item = await knowledge.collection(name)
-                question = await _confirmed(ctx, item) if confirm_deletion else None
-                if question is not None:
-                    return question
                 item = await knowledge.delete_collection(name)
                 text = f"Deleted collection **{item.name}** with {item.documents} documents."
         data = {"status": "success", "action": action, "collection": shapes.collection_data(item)}
         return ToolResult(content=text, structured_content=data)
 
 
-async def _confirmed(ctx: Context, collection: Collection) -> mcp_types.InputRequiredResult | None:
-    """None once the person has typed the name; a client that cannot ask keeps its own confirmation."""
-    question = f"Delete '{collection.name}' with {collection.documents} documents, for good? Type its name."
-    answer = await ask(ctx, "confirm", question)
-    if not isinstance(answer, Asked):
-        return answer
-    if answer.possible and answer.value != collection.name:
-        raise CollectionError("Nothing was deleted.", code="KB_NOT_CONFIRMED", fix="Confirm it by its name.")
-    return None
+async def _needed(
+    ctx: Context, action: str, arguments: Mapping[str, str | None]
+) -> dict[str, str] | mcp_types.InputRequiredResult:
+    """Arguments that this action cannot do without: as given, or else asked for where somebody can be."""
+    missing = {
+        name: f"{_QUESTIONS[name]} ('{action}' needs it.)" for name, value in arguments.items() if not value
+    }
+    answers = await ask(ctx, missing) if missing else {}
+    if isinstance(answers, mcp_types.InputRequiredResult):
+        return answers
+    known = {name: (value or answers[name] or "").strip() for name, value in arguments.items()}
+    absent = [name for name, value in known.items() if not value]
+    if absent:
+        names = " and ".join(absent)
+        raise CollectionError(f"'{action}' needs {names}.", fix=f"Send {names} along.")
+    return known
 
 
-def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
-    @server.tool(annotations=ADDS, timeout=LONG)
+def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> None:
+    @server.tool(annotations=ADDS, timeout=INGEST_SECONDS)
     async def ingest_documents(
         path: Annotated[str, Field(description="A file or a folder on this machine.")],
         collection: Annotated[str, Field(description="The collection to add it to.")],
@@ -227,7 +254,7 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
             structured_content=shapes.report_data(report, collection),
         )
 
-    @server.tool(annotations=ADDS, timeout=SLOW)
+    @server.tool(annotations=ADDS, timeout=seconds)
     async def augment_knowledge(
         content: Annotated[str, Field(description="The text to keep, Markdown welcome.")],
         source: Annotated[str, Field(description="Where it comes from: an address or a name.")],
@@ -242,8 +269,8 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase) -> None:
         )
 
 
-def _add_projects(server: FastMCP, knowledge: KnowledgeBase) -> None:
-    @server.tool(annotations=ADDS, timeout=QUICK)
+def _add_projects(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> None:
+    @server.tool(annotations=ADDS, timeout=seconds)
     async def manage_projects(
         action: Annotated[
             Literal["create", "link", "unlink", "set-defaults"], Field(description="What to do.")
@@ -253,17 +280,13 @@ def _add_projects(server: FastMCP, knowledge: KnowledgeBase) -> None:
         collections: Annotated[str | None, Field(description="Comma-separated collection names.")] = None,
     ) -> ToolResult | mcp_types.InputRequiredResult:
         """Group collections under projects, and choose which ones a project searches by default."""
-        name = project_name
-        if not name:
-            answer = await ask(ctx, "project_name", f"Which project should be used for '{action}'?")
-            if not isinstance(answer, Asked):
-                return answer
-            name = answer.value or ""
-        if not name.strip():
-            raise CollectionError(f"'{action}' needs project_name.", fix="Name the project.")
-        names = parse_names(collections)
-        if action in ("link", "unlink") and not names:
-            raise CollectionError(f"'{action}' needs collections.", fix="Name them, separated by commas.")
+        wanted = {"project_name": project_name}
+        if action != "create":
+            wanted["collections"] = collections
+        given = await _needed(ctx, action, wanted)
+        if not isinstance(given, dict):
+            return given
+        name, names = given["project_name"], parse_names(given.get("collections", collections))
         match action:
             case "create":
                 project = await knowledge.create_project(name, names)
@@ -299,8 +322,8 @@ def _add_resources(server: FastMCP, knowledge: KnowledgeBase) -> None:
 
     @server.resource("knowledge://queries", mime_type="application/json")
     async def queries() -> str:
-        """The last queries and how they fared."""
-        return _json([shapes.query_data(item) for item in await knowledge.history()])
+        """Your last queries and how they fared."""
+        return _json([shapes.query_data(item) for item in await knowledge.history(user=_user())])
 
 
 def _add_prompts(server: FastMCP) -> None:

@@ -46,10 +46,9 @@ def answer_text(query: str, answer: Answer) -> str:
     if not answer.hits:
         lines += ["_Nothing relevant was found._", ""]
     for number, hit in enumerate(answer.hits, 1):
-        where = f" · {hit.citation.header_path}" if hit.citation.header_path else ""
         page = f" · page {hit.citation.page}" if hit.citation.page is not None else ""
         lines += [
-            f"### {number}. {hit.citation.title}{where}",
+            f"### {number}. {_heading(hit)}",
             f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.document}`{page} · {_span(hit)}",
             "",
             *(f"> {line}" for line in hit.text.splitlines()),
@@ -108,7 +107,11 @@ def report_data(report: Report, collection: str) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "removed": report.removed,
         "chunks": report.chunks,
-        "failed": [{"path": path, "reason": reason} for path, reason in sorted(report.failed.items())],
+        "failed": [
+            {"path": path, "code": failure.code, "reason": failure.reason}
+            for path, failure in sorted(report.failed.items())
+        ],
+        "failures": report.failures,
         "skipped": dict(report.skipped),
     }
 
@@ -120,8 +123,10 @@ def report_text(report: Report, collection: str) -> str:
     )
     lines = [counts]
     if report.failed:
-        lines += ["", f"{len(report.failed)} could not be read:"]
-        lines += [f"- `{path}`: {reason}" for path, reason in sorted(report.failed.items())[:50]]
+        lines += ["", f"{report.failures} could not be read:"]
+        lines += [f"- `{path}`: {failure.reason}" for path, failure in sorted(report.failed.items())[:50]]
+        if report.failures > 50:
+            lines.append(f"- and {report.failures - 50} more")
     if report.skipped:
         kinds = ", ".join(
             f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.most_common(10)
@@ -154,6 +159,12 @@ def query_data(query: PastQuery) -> Mapping[str, Any]:
         "refinement": query.refinement,
         "asked_at": query.asked_at.isoformat(),
     }
+
+
+def _heading(hit: Hit) -> str:
+    """The title and the way down to the passage; most ways begin with the title."""
+    title, path = hit.citation.title, hit.citation.header_path
+    return path if path.split(" > ")[0] == title else " · ".join(filter(None, (title, path)))
 
 
 def _one_line(text: str) -> str:

@@ -120,9 +120,9 @@ class PostgresKnowledgeStore:
         rows = await self._database.fetch(SQL.known_documents, collection, list(sources))
         return {row["source"]: KnownDocument(row["sha256"], row["embedder"]) for row in rows}
 
-    async def sources_under(self, collection: int, root: str) -> AsyncIterator[str]:
-        last = 0
-        while rows := await self._database.fetch(SQL.sources_under, collection, root, last):
+    async def files_under(self, collection: int, folder: str) -> AsyncIterator[str]:
+        last, prefix = 0, f"{folder.rstrip('/')}/"
+        while rows := await self._database.fetch(SQL.files_under, collection, prefix, last):
             for row in rows:
                 last = row["id"]
                 yield row["source"]
@@ -273,13 +273,16 @@ class PostgresKnowledgeStore:
         rows = await self._database.fetch(SQL.documents, collection, limit, after)
         return [_document(row) for row in rows]
 
-    async def record_query(self, query: str, collections: Sequence[str], answer: Answer) -> None:
+    async def record_query(
+        self, query: str, collections: Sequence[str], answer: Answer, *, user: str | None
+    ) -> None:
         best = max((hit.relevance for hit in answer.hits), default=None)
+        status = answer.refinement.status.value
         await self._database.execute(
-            SQL.record_query, query, list(collections), len(answer.hits), best, answer.refinement.status.value
+            SQL.record_query, query, list(collections), len(answer.hits), best, status, user
         )
 
-    async def history(self, *, limit: int, after: int | None = None) -> Sequence[PastQuery]:
+    async def history(self, *, user: str | None, limit: int, after: int | None = None) -> Sequence[PastQuery]:
         return [
             PastQuery(
                 id=row["id"],
@@ -290,7 +293,7 @@ class PostgresKnowledgeStore:
                 refinement=row["refinement"],
                 asked_at=row["asked_at"],
             )
-            for row in await self._database.fetch(SQL.history, limit, after)
+            for row in await self._database.fetch(SQL.history, limit, after, user)
         ]
 
 

@@ -14,15 +14,20 @@ from pydantic import BaseModel
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
 from steward.contract.errors import ErrorCode
 
+SYSTEM_ERROR = -32000
 
-def answer(result: ToolResult) -> dict[str, Any]:
-    """The `CallToolResult` on the wire. Raises `MCPError` where the protocol wants an error instead."""
+
+def answer(result: ToolResult, *, as_error: bool = False) -> dict[str, Any]:
+    """The `CallToolResult` on the wire. Raises `MCPError` where the protocol wants an error instead.
+
+    `as_error`: this tool's contract wants every failure as a JSON-RPC error.
+    """
     native = _native(result)
     match result:
         case Done():
             return native if native is not None else from_data(result.data)
         case Failed():
-            return native if native is not None else _failure(result)
+            return native if native is not None else _failure(result, as_error)
         case PendingApproval():
             return pending(result)
         case _:
@@ -63,9 +68,18 @@ def from_data(data: Any) -> dict[str, Any]:
     return shape
 
 
-def _failure(failed: Failed) -> dict[str, Any]:
+def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
     if failed.code == ErrorCode.TOOL_NOT_FOUND:
         raise MCPError(INVALID_PARAMS, failed.error)
+    if as_error:
+        wrong = failed.code == ErrorCode.INVALID_ARGUMENTS
+        data = {
+            "details": failed.error,
+            "guidance": "See the tool's input schema." if wrong else "'steward log' has this call.",
+            "error_code": failed.code,
+            "retryable": failed.retryable,
+        }
+        raise MCPError(INVALID_PARAMS if wrong else SYSTEM_ERROR, failed.error, data)
     return _problem(failed.error, envelope(failed))
 
 

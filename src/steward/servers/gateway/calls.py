@@ -79,7 +79,7 @@ class Calls:
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:
         if not isinstance(result, PendingApproval):
-            return answers.answer(result)
+            return answers.answer(result, as_error=target.tool in self._view.failures_as_errors)
         if not can(context, ELICIT):
             if target.tool in self._view.client_confirms:
                 return await self._approved(context, target, result, via="client")

@@ -293,7 +293,8 @@ class HttpGateway:
             await call.answering
             return
         try:
-            shape = answers.answer(result)
+            as_error = target.tool in self._gateway.view.failures_as_errors
+            shape = answers.answer(result, as_error=as_error)
         except MCPError as error:
             await call.fail(error)
             return

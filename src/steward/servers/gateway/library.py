@@ -1,7 +1,7 @@
 """Resources and prompts of every connected server, as if they were one server's.
 
-Owns whose they are: prompts carry their server's namespace, resources keep their URIs, which already say
-where they belong. A server that does not answer takes nothing away from the others.
+Owns whose they are: prompts carry their server's namespace (our own servers have none), resources keep their
+URIs, which already say where they belong. A server that does not answer takes nothing away from the others.
 """
 
 import asyncio
@@ -46,11 +46,18 @@ class Librarian(Protocol):
 
 
 class ServerLibrary:
-    """Implements `Library` over the agents of a registry."""
+    """Implements `Library` over the agents of a registry: all of them, or those of a namespace or a tool."""
 
-    def __init__(self, registry: Registry, *, namespaces: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        namespaces: frozenset[str] = frozenset(),
+        tools: frozenset[str] = frozenset(),
+    ) -> None:
         self._registry = registry
         self._namespaces = namespaces
+        self._tools = tools
         self._listeners: list[Callable[[str], None]] = []
         self._heard: set[int] = set()
         self._owners: dict[str, Librarian] = {}
@@ -77,13 +84,13 @@ class ServerLibrary:
         return await (await self._owner_of(uri)).read_resource(uri)
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
-        owner, own = self._prompt(name)
+        owner, own = await self._prompt(name)
         return await owner.get_prompt(own, arguments)
 
     async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         asked: Mapping[str, Any] = params["ref"]
         if asked.get("type") == "ref/prompt":
-            owner, own = self._prompt(str(asked.get("name")))
+            owner, own = await self._prompt(str(asked.get("name")))
             return await owner.complete({**params, "ref": {**asked, "name": own}})
         return await (await self._owner_of(str(asked.get("uri")))).complete(params)
 
@@ -105,11 +112,11 @@ class ServerLibrary:
             listener(uri)
 
     def _librarians(self) -> list[Librarian]:
-        return [
-            agent
-            for agent in self._registry.agents()
-            if isinstance(agent, Librarian) and (not self._namespaces or agent.namespace in self._namespaces)
-        ]
+        found: list[Librarian] = [a for a in self._registry.agents() if isinstance(a, Librarian)]
+        if not self._namespaces and not self._tools:
+            return found
+        owners = {id(tool.agent) for tool in self._registry if tool.spec.name in self._tools}
+        return [agent for agent in found if agent.namespace in self._namespaces or id(agent) in owners]
 
     async def _all(
         self, listing: Callable[[Librarian], Awaitable[list[dict[str, Any]]]]
@@ -137,11 +144,15 @@ class ServerLibrary:
                 return owner
         raise NotFoundError(f"There is no resource '{uri[:200]}'.", fix="List the resources to see them.")
 
-    def _prompt(self, name: str) -> tuple[Librarian, str]:
-        for owner in sorted(self._librarians(), key=lambda owner: -len(owner.namespace)):
+    async def _prompt(self, name: str) -> tuple[Librarian, str]:
+        named = [owner for owner in self._librarians() if owner.namespace]
+        for owner in sorted(named, key=lambda owner: -len(owner.namespace)):
             prefix = _joined(owner.namespace, "")
             if name.startswith(prefix):
                 return owner, name.removeprefix(prefix)
+        for owner, prompts in await self._all(lambda owner: owner.list_prompts()):
+            if not owner.namespace and any(prompt.get("name") == name for prompt in prompts):
+                return owner, name
         raise NotFoundError(f"There is no prompt '{name[:64]}'.", fix="List the prompts to see them.")
 
 

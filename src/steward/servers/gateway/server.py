@@ -32,7 +32,8 @@ from steward.contract.call import ToolCall, current_call
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.servers.gateway.calls import Calls, caller_of, principal
+from steward.policy.access import LOCAL_USER
+from steward.servers.gateway.calls import Calls, caller_of, principal, user_of
 from steward.servers.gateway.conversation import Conversations, responses_of, retry_of
 from steward.servers.gateway.link import Context, modern
 from steward.servers.gateway.ports import Library
@@ -178,7 +179,8 @@ class Gateway:
         if (retry := retry_of(params)) is not None:
             return await self.conversations.resume(context, retry)
         link = self.conversations.link(context, responses_of(params))
-        call = ToolCall(tool="read", arguments={}, caller=caller_of(context), channel=link)
+        user = user_of(context) or LOCAL_USER
+        call = ToolCall(tool="read", arguments={}, caller=caller_of(context), user=user, channel=link)
         token = current_call.set(call)
         try:
             return await self.conversations.hold(context, link, work(), _as_is)

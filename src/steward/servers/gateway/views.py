@@ -62,6 +62,8 @@ class View:
     client_confirms: frozenset[str] = frozenset()
     """Tools whose confirmation is the client's own business: they ask where the client can be asked,
     and otherwise run."""
+    failures_as_errors: frozenset[str] = frozenset()
+    """Tools whose contract answers a failure with a JSON-RPC error instead of a result that says so."""
     many: int = MANY
     instructions: str = field(default="Tools of this Steward. Some calls wait for a person's approval.")
 

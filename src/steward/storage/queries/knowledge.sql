@@ -48,8 +48,9 @@ WHERE l.project_id = p.id AND l.collection_id = c.id AND p.name = $1;
 SELECT source, sha256, embedder FROM kb_documents
 WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[]) s);
 
--- name: sources_under
-SELECT id, source FROM kb_documents WHERE collection_id = $1 AND root = $2 AND id > $3 ORDER BY id LIMIT 500;
+-- name: files_under
+SELECT id, source FROM kb_documents
+WHERE collection_id = $1 AND root IS NOT NULL AND starts_with(source, $2) AND id > $3 ORDER BY id LIMIT 500;
 
 -- name: claim_source
 -- Two ingests of one source take turns. A crash of the server may lose the last commits, never part of one, and the
@@ -170,8 +171,8 @@ ORDER BY d.source, d.id LIMIT $2;
 
 -- name: record_query
 WITH trimmed AS (DELETE FROM kb_queries WHERE id <= (SELECT max(id) FROM kb_queries) - 10000)
-INSERT INTO kb_queries (query, collections, results, best, refinement) VALUES ($1, $2, $3, $4, $5);
+INSERT INTO kb_queries (query, collections, results, best, refinement, user_id) VALUES ($1, $2, $3, $4, $5, $6);
 
 -- name: history
 SELECT id, query, collections, results, best, refinement, asked_at FROM kb_queries
-WHERE $2::bigint IS NULL OR id < $2 ORDER BY id DESC LIMIT $1;
+WHERE ($2::bigint IS NULL OR id < $2) AND user_id IS NOT DISTINCT FROM $3 ORDER BY id DESC LIMIT $1;

@@ -107,9 +107,11 @@ async def list_documents(
 
 
 @router.get("/queries")
-async def list_queries(platform: Here, _: Reader, limit: Limit = 50, after: AfterNumber = None) -> QueryList:
-    """What was asked and how well it was answered, newest first."""
-    found = await platform.library.base.history(limit=limit + 1, after=after)
+async def list_queries(
+    platform: Here, identity: Reader, limit: Limit = 50, after: AfterNumber = None
+) -> QueryList:
+    """What you asked and how well it was answered, newest first."""
+    found = await platform.library.base.history(user=identity.user, limit=limit + 1, after=after)
     page, following = overfull(found, limit=limit, key=lambda item: str(item.id))
     return QueryList(
         items=[

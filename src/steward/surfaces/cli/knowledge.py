@@ -17,6 +17,7 @@ from steward.contract.errors import InputError
 from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import Exit, JsonFlag, result_exit, run, say, show_json, show_table
+from steward.surfaces.cli.progress import call_with_progress
 
 app = typer.Typer(
     name="research-agent",
@@ -33,6 +34,7 @@ app.add_typer(collections_app, name="collections")
 app.add_typer(kb_app, name="kb")
 app.add_typer(projects_app, name="projects")
 
+_SHOWN = 20
 Show = Callable[[dict[str, Any]], None]
 CollectionOption = Annotated[str, typer.Option("--collection", "-c", help="The collection.")]
 NameArgument = Annotated[str, typer.Argument(help="Its name.")]
@@ -136,7 +138,7 @@ def add_document(
         {"path": str(path.expanduser().absolute()), "collection": collection, "recursive": recursive},
         as_json=as_json,
         show=_show_report,
-        waiting=f"Reading {path}",
+        doing=f"Reading {path.name or path}",
     )
 
 
@@ -198,7 +200,9 @@ def watch(
         arguments = {"path": str(folder), "collection": collection, "recursive": True}
         async with connect() as api:
             say(f"Watching {folder} for collection '{collection}'. Ctrl-C ends it.", error=True)
-            if await _tool(api, "ingest_documents", arguments, as_json=False, show=_show_report):
+            if await _tool(
+                api, "ingest_documents", arguments, as_json=False, show=_show_report, doing="Reading"
+            ):
                 raise InputError(f"'{collection}' cannot be kept up to date.", fix="See the message above.")
             # Asked to stop between two rounds: an ingest under way is finished, not torn.
             stop = asyncio.Event()
@@ -261,22 +265,31 @@ def _call(
     as_json: bool,
     show: Show,
     yes: bool = False,
-    waiting: str | None = None,
+    doing: str | None = None,
 ) -> None:
     async def work() -> int:
-        if waiting and sys.stderr.isatty():
-            say(f"{waiting}…", error=True)
         async with connect() as api:
-            return await _tool(api, tool, arguments, as_json=as_json, show=show, yes=yes)
+            return await _tool(api, tool, arguments, as_json=as_json, show=show, yes=yes, doing=doing)
 
     run(work, as_json=as_json)
 
 
 async def _tool(
-    api: Api, tool: str, arguments: dict[str, Any], *, as_json: bool, show: Show, yes: bool = False
+    api: Api,
+    tool: str,
+    arguments: dict[str, Any],
+    *,
+    as_json: bool,
+    show: Show,
+    yes: bool = False,
+    doing: str | None = None,
 ) -> int:
+    """Call a tool and show its answer. `doing`: what a person at a terminal reads meanwhile."""
     given = {key: value for key, value in arguments.items() if value is not None}
-    result = await api.post(route("tools", tool, "call"), {"arguments": given})
+    if doing is None:
+        result = await api.post(route("tools", tool, "call"), {"arguments": given})
+    else:
+        result = await call_with_progress(api, tool, given, doing=doing)
     result = await settle(api, result, yes=yes, as_json=as_json)
     if as_json:
         show_json(result["data"] if result["status"] == "done" else result)
@@ -293,9 +306,9 @@ async def _tool(
 def _show_answer(data: dict[str, Any]) -> None:
     for number, hit in enumerate(data["results"], 1):
         detail = hit["metadata"]
-        header = f"{number}. {detail['document_title']}"
-        if hit["header_path"]:
-            header += f" · {hit['header_path']}"
+        title, path = detail["document_title"], hit["header_path"]
+        place = path if path.split(" > ")[0] == title else " · ".join(filter(None, (title, path)))
+        header = f"{number}. {place}"
         say(typer.style(header, bold=True) if sys.stdout.isatty() else header)
         page = f", page {detail['page']}" if detail.get("page") else ""
         say(f"   {hit['relevance_label']} ({hit['relevance_score']:.2f}) · {hit['source_document']}{page}")
@@ -332,8 +345,15 @@ def _show_report(data: dict[str, Any]) -> None:
         f"{data['collection']}: {data['added']} added, {data['updated']} updated, "
         f"{data['unchanged']} unchanged, {data['removed']} removed, {data['chunks']} new chunks"
     )
-    for item in data["failed"]:
+    for item in data["failed"][:_SHOWN]:
         say(f"  could not read {item['path']}: {item['reason']}", error=True)
+    if data["failures"] > _SHOWN:
+        say(f"  and {data['failures'] - _SHOWN} more; --json names them", error=True)
+    if data["skipped"]:
+        kinds = ", ".join(
+            f"{count} {suffix or 'without suffix'}" for suffix, count in data["skipped"].items()
+        )
+        say(f"  not read, of other kinds: {kinds}", error=True)
 
 
 __all__ = ["Exit", "app"]

@@ -262,6 +262,29 @@ async def test_more_calls_than_connections_wait_their_turn(database: Database) -
     assert await database.fetchval(used) <= 10
 
 
+async def test_a_caller_who_gives_up_waiting_loses_nobody_a_connection(database_url: str) -> None:
+    async with Database(External(database_url), pool_size=1) as database:
+        async with database.transaction() as session:
+            waiting = [asyncio.create_task(database.fetchval("SELECT $1::int", at)) for at in range(4)]
+            await session.fetchval("SELECT 1")  # they have begun to wait
+            waiting[0].cancel()
+            waiting[2].cancel()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [
+            asyncio.CancelledError,
+            int,
+            asyncio.CancelledError,
+            int,
+        ]
+        late = asyncio.create_task(database.fetchval("SELECT 5"))
+        async with database.transaction():
+            await asyncio.sleep(0)  # it waits now, and is given the connection as this block ends
+        late.cancel()  # given and cancelled at once
+        with pytest.raises(asyncio.CancelledError):
+            await late
+        assert await database.fetchval("SELECT 6") == 6
+
+
 @pytest.mark.parametrize("kind", ["json", "jsonb"])
 async def test_documents_come_back_as_they_went(database: Database, kind: str) -> None:
     document = {"ä": [1, 2.5, None, True, {"deep": "☃"}], "": "x" * 1000}

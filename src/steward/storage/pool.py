@@ -7,6 +7,7 @@ to do about it.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -23,6 +24,7 @@ CANCEL_DEADLINE = 2.0
 """Seconds a cancelled query gets to end before its connection is cut: a cancel request can come too early."""
 
 Pooled: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
+Turn: TypeAlias = "Pooled | None"  # a connection, or the right to open one
 
 
 class Lease:
@@ -32,7 +34,7 @@ class Lease:
 
     def __init__(self, pool: "ConnectionPool") -> None:
         self._pool = pool
-        self._connection: Pooled | None = None
+        self._connection: Turn = None
 
     async def __aenter__(self) -> Pooled:
         with explained:
@@ -57,32 +59,60 @@ class ConnectionPool:
 
     def __init__(self, pool: "Pool[asyncpg.Record]", size: int) -> None:
         self._pool = pool
-        self._slots = asyncio.Semaphore(size)
+        self._unopened = size  # connections that may still be asked of asyncpg's pool
         self._at_hand: list[Pooled] = []
+        self._waiting: deque[asyncio.Future[Turn]] = deque()
         self.closing = False
 
     async def take(self) -> Pooled:
-        await self._slots.acquire()
+        if self._at_hand:
+            return await self._checked(self._at_hand.pop())
+        if self._unopened:
+            self._unopened -= 1
+            return await self._checked(None)
+        return await self._checked(await self._turn())
+
+    async def _turn(self) -> Turn:
+        """First come, first served: a connection, or the right to open one."""
+        turn: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
         try:
-            while self._at_hand:
-                connection = self._at_hand.pop()
-                if _usable(connection):
-                    return connection
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # given and cancelled at once: the next one gets it
+                self._give(turn.result())
+            raise
+
+    async def _checked(self, connection: Turn) -> Pooled:
+        if connection is not None and _usable(connection):
+            return connection
+        try:
+            if connection is not None:
                 await self._pool.release(connection)
             return await self._pool.acquire()
         except BaseException:
-            self._slots.release()
+            self._give(None)
             raise
 
     def put(self, connection: Pooled) -> None:
-        self._at_hand.append(connection)
-        self._slots.release()
+        self._give(connection)
 
     async def drop(self, connection: Pooled) -> None:
         try:
             await self._pool.release(connection, timeout=CANCEL_DEADLINE)
         finally:
-            self._slots.release()
+            self._give(None)
+
+    def _give(self, connection: Turn) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():  # otherwise it was cancelled while it waited
+                turn.set_result(connection)
+                return
+        if connection is None:
+            self._unopened += 1
+        else:
+            self._at_hand.append(connection)
 
     async def close(self, *, seconds: float) -> None:
         """Wait for calls under way, but not for ever."""

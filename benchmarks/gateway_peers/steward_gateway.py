@@ -36,7 +36,14 @@ async def main(port: int, command: list[str]) -> None:
         gateway = Gateway(door, ranker=LexicalRanker())
         app = HttpGateway(gateway, door, guard=Guard(OpenDoor(), limit=RateLimit(per_minute=1e9, burst=1e9)))
         config = uvicorn.Config(
-            app, port=port, log_level="error", http="auto", loop="auto", lifespan="off", access_log=False
+            app,
+            port=port,
+            log_level="error",
+            http="auto",
+            loop="auto",
+            lifespan="off",
+            access_log=False,
+            proxy_headers=False,
         )
         async with app.run():
             await uvicorn.Server(config).serve()

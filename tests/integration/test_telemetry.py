@@ -26,8 +26,10 @@ class Recorded:
     door: Door
     tracing: Tracing
     folder: Path
+    log: ExecutionLogFile
 
     def lines(self, **filters: Any) -> list[dict[str, Any]]:
+        self.log.flush()
         return list(read_executions(self.folder, limit=1000, **filters).items)
 
 
@@ -35,7 +37,7 @@ class Recorded:
 def recorded(collector: Collector, tmp_path: Path) -> Iterator[Recorded]:
     tracing = Tracing(collector.endpoint, folder=tmp_path, export_delay=0.05)
     log = ExecutionLogFile(tmp_path)
-    yield Recorded(Door(log=log, tracer=tracing), tracing, tmp_path)  # pyright: ignore[reportArgumentType]
+    yield Recorded(Door(log=log, tracer=tracing), tracing, tmp_path, log)  # pyright: ignore[reportArgumentType]
     tracing.shutdown()
     log.close()
 

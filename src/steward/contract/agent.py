@@ -74,3 +74,14 @@ class ExplainingAgent(Protocol):
     """An agent that can say in a line why it is not available, without being asked over a wire."""
 
     def problem(self) -> str | None: ...
+
+
+class PromptAgent(Protocol):
+    """An agent of which nothing goes on once its call is cancelled, so that a deadline needs no more."""
+
+    @property
+    def ends_when_cancelled(self) -> bool: ...
+
+
+def ends_when_cancelled(agent: Agent) -> bool:
+    return getattr(agent, "ends_when_cancelled", False) is True

@@ -59,11 +59,16 @@ class Execution:
     call: ToolCall
     result: ToolResult
     risk: RiskLevel | None
+    only_read: bool = False
 
 
 class ExecutionLog(Protocol):
     def append(self, execution: Execution) -> None:
-        """One append, nothing slower. A log that cannot be written keeps the line and tries again."""
+        """One append, nothing slower. A log that cannot be written keeps the line and tries again.
+
+        What may have changed something is written before this returns; what only read may be written in
+        the loop's next turn, so that its answer need not wait.
+        """
         ...
 
     def accepting(self) -> bool:

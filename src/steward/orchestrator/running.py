@@ -6,6 +6,7 @@ Owns what happens between a call that may run and its agent's answer. See stages
 import asyncio
 import logging
 
+from steward.contract.agent import ends_when_cancelled
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.tool import Effect
@@ -79,6 +80,8 @@ class Run:
         if passage.assessment is None or passage.assessment.effect is not Effect.READS:
             # The execution log has every call once it ended; this line is for the one during which we died.
             logger.info("call_started", extra=_who(passage))
+        if ends_when_cancelled(tool.agent):
+            return await _run_here(tool, call, seconds)
         token = current_call.set(call)
         try:
             task = asyncio.create_task(_invoke(tool, call))
@@ -121,6 +124,21 @@ def time_allowed(passage: Passage, default: float) -> float:
     return own if asked is None else min(own, asked)
 
 
+async def _run_here(tool: RegisteredTool, call: ToolCall, seconds: float) -> ToolResult:
+    """Without a task of its own, which costs several turns of the loop: nothing could stay behind in it."""
+    token = current_call.set(call)
+    deadline = asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            return _checked(tool, await tool.agent.execute(tool.spec.name, call.arguments))
+    except TimeoutError as error:
+        return _timed_out(tool, seconds) if deadline.expired() else _raised(tool, error)
+    except Exception as error:  # noqa: BLE001 - an agent is somebody else's code
+        return _raised(tool, error)
+    finally:
+        current_call.reset(token)
+
+
 async def _invoke(tool: RegisteredTool, call: ToolCall) -> ToolResult:
     return await tool.agent.execute(tool.spec.name, call.arguments)
 
@@ -157,8 +175,10 @@ def _outcome(tool: RegisteredTool, task: asyncio.Task[ToolResult]) -> ToolResult
             error=f"'{tool.spec.name}' was stopped.", code=ErrorCode.CANCELLED, outcome_unknown=True
         )
     error = task.exception()
-    if error is None:
-        return _checked(tool, task.result())
+    return _checked(tool, task.result()) if error is None else _raised(tool, error)
+
+
+def _raised(tool: RegisteredTool, error: BaseException) -> Failed:
     if isinstance(error, StewardError):
         return Failed.from_error(error)
     logger.error("tool_raised", exc_info=error, extra={"tool": tool.spec.name, "agent": tool.agent_id})

@@ -90,9 +90,16 @@ class Record:
         self._metrics.observe(
             agent or UNKNOWN_AGENT, name if tool else UNKNOWN_AGENT, result=result, seconds=seconds
         )
+        assessment = passage.assessment
         self._log.append(
             Execution(
-                at=self._clock.now(), tool=name, agent=agent, call=call, result=result, risk=_risk(passage)
+                at=self._clock.now(),
+                tool=name,
+                agent=agent,
+                call=call,
+                result=result,
+                risk=_risk(passage),
+                only_read=assessment is not None and assessment.effect is Effect.READS,
             )
         )
         return result

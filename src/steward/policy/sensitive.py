@@ -8,7 +8,7 @@ something only ever raises a risk, so every doubt is a finding.
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike, fsdecode
 from typing import Any, cast
 from urllib.parse import unquote
@@ -51,12 +51,7 @@ _LOOK_ALIKES = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A string from the arguments with the key it stood under."""
-
-    value: str
-    key: str
+_Text = tuple[str, str]  # a string from the arguments, and the key it stood under
 
 
 def find_sensitive(
@@ -95,11 +90,11 @@ def _texts(parameters: object) -> Iterator[_Text]:
                 left_characters -= len(text)
                 if left_characters < 0:
                     raise _TooMuch("The arguments hold too much text to inspect.")
-            yield _Text(text, key)
+            yield text, key
         elif isinstance(value, Mapping):
             for name, item in cast("Mapping[object, object]", value).items():
                 label = name if isinstance(name, str) else str(name)
-                yield _Text(label, "")
+                yield label, ""
                 stack.append((item, _flat_key(label), depth + 1))
         elif isinstance(value, list | tuple | set | frozenset):
             stack.extend((item, key, depth + 1) for item in cast("Sequence[object]", value))
@@ -114,13 +109,19 @@ def _decoded(value: "str | bytes | PathLike[str]") -> str:
         raise _TooMuch("A path in the arguments cannot be read.") from None
 
 
+@lru_cache(4096)
 def _flat_key(key: str) -> str:
     return _CAMEL.sub("_", key[:128]).casefold()
 
 
+@lru_cache(4096)
+def _names_a_path(flat_key: str) -> bool:
+    return _PATH_KEY.search(flat_key) is not None
+
+
 def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> Iterator[str]:
-    value = text.value
-    is_path = bool(_PATH_KEY.search(text.key))
+    value, key = text
+    is_path = _names_a_path(key)
     if not is_path and _harmless(value):
         return
     if len(value) > MAX_PATH:
@@ -130,7 +131,7 @@ def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> It
         value = _REPEATED.sub("/", value)
         if len(value) > MAX_PATH:
             return  # content, not a path
-    prose = not is_path and bool(_PROSE_KEY.search(text.key))
+    prose = not is_path and bool(_PROSE_KEY.search(key))
     for candidate in dict.fromkeys(_candidates(value, prose=prose)):
         named_path = is_path and candidate == value.strip()
         if not named_path and _harmless(candidate):

@@ -62,7 +62,9 @@ class _Catalogue:
 
 
 class MCPServerAgent:
-    """Implements Agent, ChangingAgent and AcceptingAgent for one server of mcp.json."""
+    """Implements Agent, ChangingAgent, AcceptingAgent and PromptAgent for one server of mcp.json."""
+
+    ends_when_cancelled = True
 
     def __init__(
         self,

@@ -38,7 +38,9 @@ async def serve_http(
             gateway = open_gateway(platform, view_named(name, strict=strict))
             guard = Guard(KnownKeys(platform.keys), limit=RateLimit.of(settings.rate_limit))
             app = HttpGateway(gateway, platform.orchestrator, guard=guard)
-            config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+            config = uvicorn.Config(
+                app, log_config=None, access_log=False, lifespan="off", proxy_headers=False
+            )
             async with app.run():
                 ready(f"http://{HOST}:{listening.getsockname()[1]}/mcp")
                 await uvicorn.Server(config).serve(sockets=[listening])

@@ -5,11 +5,13 @@ them back. Never loses a line that it accepted while the process lives: what can
 a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostics (log.py).
 """
 
+import asyncio
 import re
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -47,7 +49,8 @@ class ExecutionLogFile:
 
     A line is written by the caller in one append. While earlier lines wait (large ones, or ones the disk
     refused), later lines queue behind them and a thread writes them all in order, so the order is kept
-    and the caller only enqueues. A refused line is tried again with the next append and on close.
+    and the caller only enqueues. A refused line is tried again with the next append and on close. What only
+    read is written in the loop's next turn, after its answer left.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class ExecutionLogFile:
         self._name = lru_cache(maxsize=4096)(masker.value)
         self._backlog_lines = backlog_lines
         self._backlog_bytes = backlog_bytes
+        self._next_turn: deque[Execution] = deque()
         self._waiting: deque[_Entry] = deque()
         self._waiting_bytes = 0
         self._lost = 0
@@ -79,6 +83,19 @@ class ExecutionLogFile:
         self._room_seen = False  # whether a line would have found room when we first looked
 
     def append(self, execution: Execution) -> None:
+        if execution.only_read:
+            with suppress(RuntimeError):  # no loop, no next turn
+                asyncio.get_running_loop().call_soon(self._catch_up)
+                self._next_turn.append(execution)
+                return
+        self._catch_up()
+        self._append(execution)
+
+    def _catch_up(self) -> None:
+        while self._next_turn:
+            self._append(self._next_turn.popleft())
+
+    def _append(self, execution: Execution) -> None:
         day = execution.at.astimezone(UTC).date()
         facts = pack(self._facts(execution))
         payload = _payload(execution)
@@ -137,6 +154,7 @@ class ExecutionLogFile:
 
     def flush(self, timeout: float = FLUSH_SECONDS) -> bool:
         """Try to write all that waits; False when some of it still waits after that."""
+        self._catch_up()
         with self._settled:
             if self._waiting:
                 self._wake()
@@ -145,6 +163,7 @@ class ExecutionLogFile:
 
     def close(self) -> int:
         """Write what still waits; answers how many lines could not be written."""
+        self._catch_up()
         with self._lock:
             self._closed = True
             if self._waiting:

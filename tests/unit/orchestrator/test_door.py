@@ -15,6 +15,7 @@ from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints
 from steward.orchestrator.lifecycle import Limits
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import parse_rules
+from steward.providers.functions import LegacyToolAgent
 from steward.testing import MemoryExecutionLog, MemoryTracer
 
 ADD = {
@@ -178,6 +179,61 @@ async def test_a_timeout_of_a_read_only_tool_may_be_tried_again() -> None:
     result = await door.call("look")
     assert isinstance(result, Failed)
     assert (result.retryable, result.outcome_unknown) == (True, False)
+
+
+class PromptToolAgent(LegacyToolAgent):
+    """Of this one nothing goes on once a call is cancelled."""
+
+    ends_when_cancelled = True
+
+
+async def test_an_agent_that_ends_when_cancelled_keeps_its_deadline_and_its_failures() -> None:
+    seen: list[str] = []
+
+    async def answer() -> str:
+        call = current_call.get()
+        assert call is not None
+        return call.tool
+
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            seen.append("ended")
+
+    async def give_up() -> None:
+        raise TimeoutError("its own")
+
+    async def refuse() -> None:
+        raise ToolError("Not today.")
+
+    door = Door()
+    tools = [tool(answer), tool(hang, timeout=0.02), tool(give_up), tool(refuse)]
+    door.orchestrator.register_agent(PromptToolAgent("prompt", tools))
+    await door.orchestrator.lifecycle.start_all()
+    assert current_call.get() is None
+    results = [await door.call(name) for name in ("answer", "hang", "give_up", "refuse")]
+    assert [getattr(result, "code", "done") for result in results] == [
+        "done",
+        "TOOL_EXECUTION_TIMEOUT",
+        "TOOL_EXECUTION_ERROR",
+        "TOOL_EXECUTION_ERROR",
+    ]
+    assert (results[0], seen) == (
+        Done(
+            data="answer",
+            call_id=results[0].call_id,
+            correlation_id=results[0].correlation_id,
+            duration_ms=results[0].duration_ms,
+        ),
+        ["ended"],
+    )
+    running = asyncio.create_task(door.call("hang"))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert seen == ["ended", "ended"]
 
 
 @pytest.mark.req("SKL-FR-014", "ORC-Q01")

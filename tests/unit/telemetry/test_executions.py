@@ -1,3 +1,4 @@
+import asyncio
 import errno
 import os
 import resource
@@ -5,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -179,6 +181,24 @@ def test_large_outputs_keep_their_place_in_the_order(log: ExecutionLogFile, tmp_
     assert log.flush()
     lines = the_file(tmp_path).read_bytes().splitlines()
     assert [orjson.loads(line)["arguments"]["number"] for line in lines] == list(range(60))
+
+
+async def test_what_only_read_is_written_after_its_answer_and_nothing_overtakes_it(
+    log: ExecutionLogFile, tmp_path: Path
+) -> None:
+    def written() -> list[str]:
+        return [item["tool"] for item in read_executions(tmp_path, newest_first=False).items]
+
+    log.append(replace(execution(tool="look"), only_read=True))
+    assert written() == []
+    await asyncio.sleep(0)
+    assert written() == ["look"]
+    log.append(replace(execution(tool="look_again"), only_read=True))
+    log.append(execution(tool="change"))
+    assert written() == ["look", "look_again", "change"]
+    log.append(replace(execution(tool="last"), only_read=True))
+    log.close()
+    assert written() == ["look", "look_again", "change", "last"]
 
 
 def test_threads_may_append_at_once(log: ExecutionLogFile, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
                 log_config=None,
                 access_log=False,
                 lifespan="off",
+                proxy_headers=False,  # whoever stands in front, the peer's own address is the true one
                 timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
             )
             instance = Instance(url=address, token=token, pid=os.getpid())

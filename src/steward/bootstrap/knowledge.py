@@ -7,7 +7,7 @@ from typing import Any
 
 from steward.bootstrap.core_tools import LOCAL_USER
 from steward.contract.call import current_call
-from steward.contract.ports import Embedder, Reranker
+from steward.contract.ports import Reranker, TextReader
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.memory import MemoryManager, Scope
@@ -47,7 +47,7 @@ class Library:
 
     base: KnowledgeBase
     memories: PostgresMemoryStore
-    embedder: Embedder
+    embedder: TextReader
     reranker: Reranker | None
     readers: DocumentReaders
 

@@ -33,6 +33,7 @@ from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
 from steward.providers.registry_writer import RegistryWriter
+from steward.selection.fit import FitJudge
 from steward.selection.lexical import LexicalRanker
 from steward.settings import Settings
 from steward.storage.facts import PostgresFactStore
@@ -61,6 +62,7 @@ class Platform:
     questions: QuestionStore
     writer: RegistryWriter
     ranker: ToolRanker
+    judge: FitJudge
     tasks: TaskRoom
     library: Library
 
@@ -102,9 +104,8 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         register_own_servers(orchestrator, settings, library.readers)
         # After our own agents, so that no server of the workspace takes one of their names.
         register_servers(orchestrator, settings, PostgresPinStore(database))
-        stack.push_async_callback(orchestrator.lifecycle.stop_all)
-        stack.push_async_callback(orchestrator.settle)
-        stack.push_async_callback(workshop.writer.close)
+        for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
+            stack.push_async_callback(end)
         await orchestrator.lifecycle.start_all()
         yield Platform(
             settings=settings,
@@ -117,6 +118,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             questions=questions,
             writer=workshop.writer,
             ranker=LexicalRanker(),
+            judge=FitJudge(library.embedder),
             tasks=tasks,
             library=library,
         )

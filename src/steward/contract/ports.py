@@ -27,6 +27,21 @@ class Embedder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadText:
+    """A text as a whole and as its pieces in their context."""
+
+    vector: "NDArray[np.float32]"
+    pieces: tuple[int, ...]  # the reader's own numbers for the pieces
+    piece_vectors: "NDArray[np.float32]"  # one unit row a piece
+
+
+class TextReader(Embedder, Protocol):
+    """An embedder that also says what each piece of a text means where it stands."""
+
+    def read(self, texts: Sequence[str]) -> list[ReadText]: ...
+
+
 class Reranker(Protocol):
     """How well each passage answers the query; higher is better, comparable within one query."""
 

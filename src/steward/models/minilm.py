@@ -31,11 +31,17 @@ _CHARACTERS = TOKENS * 40
 _WORKERS = min(8, os.cpu_count() or 1)
 
 
+Row = tuple[Sequence[int], Sequence[int]]
+"""The ids of a text and the segment that each belongs to."""
+
+
 class MiniLM:
     """A graph and its tokenizer, both loaded on first use."""
 
-    def __init__(self, graph: Path) -> None:
+    def __init__(self, graph: Path, *, inner: str | None = None) -> None:
+        """`inner` names a tensor inside the graph that `run_inside` answers with as well."""
         self._graph = graph
+        self._inner = inner
         self._loading = Lock()
 
     @property
@@ -49,20 +55,27 @@ class MiniLM:
         )
         return [code.ids[: TOKENS - 2] for code in encoded]
 
-    def run(self, rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[NDArray[np.float32]]:
+    def run(self, rows: Sequence[Row]) -> list[NDArray[np.float32]]:
         """The graph's answer for each (ids, segments)."""
+        return [answer for (answer,) in self._run(rows, ["result"])]
+
+    def run_inside(self, rows: Sequence[Row]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """The graph's answer for each row, and the inner tensor that it was made from."""
+        return [(answer, inside) for answer, inside in self._run(rows, ["result", self._inner or "result"])]
+
+    def _run(self, rows: Sequence[Row], wanted: Sequence[str]) -> list[list[NDArray[np.float32]]]:
         session = self._session
 
-        def one(row: tuple[Sequence[int], Sequence[int]]) -> NDArray[np.float32]:
+        def one(row: Row) -> list[NDArray[np.float32]]:
             ids, segments = row
             feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
-            return session.run(None, feed)[0][0]
+            return [found[0] for found in session.run(wanted, feed)]
 
         if len(rows) < 2 or _WORKERS == 1:
             return [one(row) for row in rows]
         # Longest first: the threads finish together.
         order = sorted(range(len(rows)), key=lambda i: -len(rows[i][0]))
-        results: list[NDArray[np.float32] | None] = [None] * len(rows)
+        results: list[list[NDArray[np.float32]] | None] = [None] * len(rows)
         for index, result in zip(order, self._threads.map(one, [rows[i] for i in order]), strict=True):
             results[index] = result
         return [result for result in results if result is not None]
@@ -91,7 +104,8 @@ class MiniLM:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        return runtime.InferenceSession(str(self._graph), options, providers=["CPUExecutionProvider"])
+        graph = str(self._graph) if self._inner is None else _with_output(self._graph, self._inner)
+        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     @cached_property
     def _loaded_tokenizer(self) -> "tokenizers.Tokenizer":
@@ -110,3 +124,12 @@ class MiniLM:
                 code=ErrorCode.CONFIG_MISSING,
                 fix="Install Steward again.",
             )
+
+
+def _with_output(graph: Path, tensor: str) -> bytes:
+    """The graph with one more output. Protocol buffers merge what is appended, so the file stays as it is."""
+    name = tensor.encode()
+    floats = b"\x12\x04\x0a\x02\x08\x01"  # ValueInfoProto.type, a tensor of floats
+    value = b"\x0a" + bytes([len(name)]) + name + floats
+    output = b"\x62" + bytes([len(value)]) + value  # GraphProto.output
+    return graph.read_bytes() + b"\x3a" + bytes([len(output)]) + output  # ModelProto.graph

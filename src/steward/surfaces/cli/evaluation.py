@@ -12,6 +12,7 @@ from steward.surfaces.cli.output import JsonFlag, explained, say, show_json
 
 class Suite(StrEnum):
     DATES = "dates"
+    GAPS = "gaps"
     INTENTS = "intents"
     MEMORY = "memory"
     RETRIEVAL = "retrieval"

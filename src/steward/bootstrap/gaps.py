@@ -1,0 +1,46 @@
+"""Gap detection over a platform's own tools."""
+
+from collections.abc import Callable
+from typing import Any
+
+from steward.bootstrap.platform import Platform
+from steward.contract.ports import CapabilityExtractor
+from steward.contract.tool import ToolSpec
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.registry import RegisteredTool
+from steward.selection.gaps import ToolGapDetector
+
+ASKS_AN_AGENT = "ask_"  # tools that hand a request on say nothing about what can be done with it
+
+
+class RegistrySession:
+    """The tools behind the door in the form of an MCP session."""
+
+    def __init__(self, orchestrator: Orchestrator, includes: Callable[[RegisteredTool], bool]) -> None:
+        self._orchestrator = orchestrator
+        self._includes = includes
+
+    async def list_tools(self, *, params: Any = None) -> list[ToolSpec]:  # noqa: ARG002 - one page
+        return [
+            tool.spec
+            for tool in self._orchestrator.registry
+            if tool.available and not tool.spec.name.startswith(ASKS_AN_AGENT) and self._includes(tool)
+        ]
+
+
+def gap_detector(
+    platform: Platform,
+    *,
+    includes: Callable[[RegisteredTool], bool] = lambda _: True,
+    extractor: CapabilityExtractor | None = None,
+    writes: bool = False,
+) -> ToolGapDetector:
+    """A detector for what an agent is offered. `extractor` and `writes` come with a language model."""
+    return ToolGapDetector(
+        RegistrySession(platform.orchestrator, includes),
+        extractor=extractor,
+        reader=platform.library.embedder,
+        judge=platform.judge,
+        ranker=platform.ranker,
+        writes=writes,
+    )

@@ -1,0 +1,159 @@
+"""What kinds of ability there are, and which of them a request needs.
+
+Owns the lexicon (package data) and reading a request with it, by meaning where there is an embedder and
+by words where there is none. What nobody wrote down gets a name from its verb and object.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.contract.ports import Capability, Embedder
+from steward.selection.lexical import words
+from steward.selection.requests import clauses, is_question, name_for, without_values
+
+DATA = Path(__file__).parent / "data"
+NAMED = 0.45  # how near a request must be to a capability's examples to bear its name
+PLAIN_WORDS = 0.34  # the same by words alone
+TALK = 0.6  # small talk is only what is very near to it
+PLAINLY = 0.6  # a question that is not plainly about a system asks for information
+
+
+class Kind(StrEnum):
+    """What an ability is made of."""
+
+    TALK = "talk"  # nothing is asked for
+    LOOKUP = "lookup"  # any search over public facts, documents or memory gives it
+    WRITING = "writing"  # a language model gives it by itself
+    SYSTEM = "system"  # only a tool gives it
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    capability: Capability
+    kind: Kind
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a request needs."""
+
+    capability: Capability
+    kind: Kind
+    clause: str  # the words that ask for it
+    nearness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A known MCP server and what it would add."""
+
+    name: str
+    about: str
+    install: str
+    capabilities: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> tuple[Entry, ...]:
+    rows: list[Mapping[str, Any]] = json.loads((DATA / "capabilities.json").read_text(encoding="utf-8"))
+    return tuple(
+        Entry(Capability(row["name"], row["description"]), Kind(row["kind"]), tuple(row["examples"]))
+        for row in rows
+    )
+
+
+@lru_cache(maxsize=1)
+def servers() -> tuple[Server, ...]:
+    rows: list[Mapping[str, Any]] = json.loads((DATA / "servers.json").read_text(encoding="utf-8"))
+    return tuple(
+        Server(row["name"], row["about"], row["install"], tuple(row["capabilities"])) for row in rows
+    )
+
+
+_INFORMATION = Capability("public_information", "Facts that somebody has to look up.")
+
+
+class LexiconExtractor:
+    """Implements `CapabilityExtractor` without any language model."""
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
+        self._vectors: NDArray[np.float32] | None = None
+
+    async def extract(self, task_description: str) -> tuple[Capability, ...]:
+        found = [need.capability for need in self.needs(task_description) if need.kind is not Kind.TALK]
+        return tuple(dict.fromkeys(found))
+
+    def needs(self, request: str) -> list[Need]:
+        """What each command of a request needs. CPU-bound where there is an embedder."""
+        asked = clauses(request)
+        return [self._need(clause) for clause in (asked if len(asked) > 1 else [request])]
+
+    def _need(self, clause: str) -> Need:
+        scores = self._by_meaning(clause) if self._embedder is not None else self._by_words(clause)
+        enough = NAMED if self._embedder is not None else PLAIN_WORDS
+        best = max(range(len(scores)), key=lambda index: scores[index])
+        entry, near = lexicon()[best], scores[best]
+        if entry.kind is Kind.TALK and near >= TALK:
+            return Need(entry.capability, entry.kind, clause, near)
+        if is_question(clause) and (entry.kind is not Kind.SYSTEM or near < PLAINLY):
+            return Need(_INFORMATION, Kind.LOOKUP, clause, near)
+        if entry.kind is Kind.TALK or near < enough:
+            return Need(Capability(name_for(clause), clause), Kind.SYSTEM, clause, near)
+        return Need(entry.capability, entry.kind, clause, near)
+
+    def _by_meaning(self, clause: str) -> list[float]:
+        assert self._embedder is not None
+        if self._vectors is None:
+            self._vectors = _shipped(self._embedder.name)
+        if self._vectors is None:
+            self._vectors = self._embedder.embed(phrases())
+        near = self._vectors @ self._embedder.embed([without_values(clause)])[0]
+        return _best_of_each(near.tolist())
+
+    def _by_words(self, clause: str) -> list[float]:
+        asked = set(words(clause))
+        return _best_of_each([_overlap(asked, set(words(phrase))) for phrase in phrases()])
+
+
+def suggestions(names: Sequence[str]) -> tuple[Server, ...]:
+    """Known servers that would add what is missing, those that add more of it first."""
+    wanted = set(names)
+    offering = [server for server in servers() if wanted & set(server.capabilities)]
+    return tuple(sorted(offering, key=lambda server: -len(wanted & set(server.capabilities))))[:5]
+
+
+def _shipped(embedder: str) -> NDArray[np.float32] | None:
+    """The phrases' vectors as scripts/build_selection.py made them, where they are this embedder's."""
+    with np.load(DATA / "capabilities.npz") as file:
+        if str(file["embedder"]) != embedder or len(file["vectors"]) != len(phrases()):
+            return None
+        return file["vectors"].astype(np.float32) * file["scale"]
+
+
+@lru_cache(maxsize=1)
+def phrases() -> list[str]:
+    return [phrase for entry in lexicon() for phrase in (entry.capability.description, *entry.examples)]
+
+
+def _best_of_each(scores: Sequence[float]) -> list[float]:
+    best: list[float] = []
+    at = 0
+    for entry in lexicon():
+        count = 1 + len(entry.examples)
+        best.append(max(scores[at : at + count]))
+        at += count
+    return best
+
+
+def _overlap(asked: set[str], phrase: set[str]) -> float:
+    return len(asked & phrase) / max(1, len(asked | phrase))

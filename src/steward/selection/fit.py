@@ -1,0 +1,112 @@
+"""Whether a tool can do what is asked: a judgement of one tool, comparable between requests.
+
+A ranker says which tool comes first; this says whether the first one will do. It reads request and tool
+piece by piece (late interaction): what a tool says of itself should be found in the request, rare words
+counting more than common ones. Owns the evidence and its weights; the words of a report are gaps.py's.
+"""
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.contract.ports import ReadText, TextReader
+from steward.selection.definitions import Definition
+
+RARITY = Path(__file__).parent / "data" / "rarity.npy"
+KEPT = 2_000  # tools whose reading is remembered
+
+_WEIGHTS = {"cosine": 0.85, "tool_in_request": 1.25}
+_MEANS = {"cosine": 0.277, "tool_in_request": 0.402}
+_SPREADS = {"cosine": 0.17, "tool_in_request": 0.11}
+_BIAS = -0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a tool, each between 0 and 1 or little beyond."""
+
+    cosine: float  # both texts as wholes
+    tool_in_request: float  # how much of the tool's description the request speaks of
+    request_in_tool: float  # how much of the request the tool speaks of
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    definition: Definition
+    fit: float  # the probability that it does what is asked
+    evidence: Evidence | None  # None where only words were compared
+
+
+class FitJudge:
+    def __init__(self, reader: TextReader) -> None:
+        self._reader = reader
+        self._read: OrderedDict[str, ReadText] = OrderedDict()
+        self._lock = Lock()
+
+    def judge(self, request: str, tools: Sequence[Definition]) -> list[Judged]:
+        """Every tool with its fit, best first. CPU-bound: async callers run it in a thread."""
+        if not tools:
+            return []
+        readings = iter(self._readings([text for tool in tools for text in tool.texts]))
+        (asked,) = self._reader.read([request])
+        judged: list[Judged] = []
+        for tool in tools:
+            weighed = [weigh(asked, next(readings)) for _ in tool.texts]
+            best = max(weighed, key=_probability)
+            judged.append(Judged(tool, _probability(best), best))
+        return sorted(judged, key=lambda each: -each.fit)
+
+    def _readings(self, texts: Sequence[str]) -> list[ReadText]:
+        with self._lock:
+            new = [text for text in dict.fromkeys(texts) if text not in self._read]
+        found = dict(zip(new, self._reader.read(new), strict=True)) if new else {}
+        with self._lock:
+            self._read.update((text, _compact(reading)) for text, reading in found.items())
+            readings = [self._read[text] for text in texts]
+            while len(self._read) > max(KEPT, len(texts)):
+                self._read.popitem(last=False)
+        return readings
+
+
+def weigh(asked: ReadText, tool: ReadText) -> Evidence:
+    cosine = float(asked.vector @ tool.vector.astype(np.float32))
+    if not asked.pieces or not tool.pieces:
+        return Evidence(cosine, 0.0, 0.0)
+    near = asked.piece_vectors @ tool.piece_vectors.astype(np.float32).T
+    rare = rarity()
+    return Evidence(
+        cosine,
+        _mean(near.max(axis=0), rare[list(tool.pieces)]),
+        _mean(near.max(axis=1), rare[list(asked.pieces)]),
+    )
+
+
+def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
+    return float(values @ weights / max(float(weights.sum()), 1e-6))
+
+
+def _probability(evidence: Evidence) -> float:
+    logit = _BIAS
+    for name, weight in _WEIGHTS.items():
+        logit += weight * (cast("float", getattr(evidence, name)) - _MEANS[name]) / _SPREADS[name]
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+def _compact(reading: ReadText) -> ReadText:
+    return ReadText(
+        reading.vector, reading.pieces, cast("NDArray[np.float32]", reading.piece_vectors.astype(np.float16))
+    )
+
+
+@lru_cache(maxsize=1)
+def rarity() -> NDArray[np.float32]:
+    """How rare each of the reader's pieces is among descriptions of tools, 0 to 1."""
+    return np.load(RARITY).astype(np.float32) / 255

@@ -1,0 +1,224 @@
+"""Saying honestly that no tool can do what was asked.
+
+Owns the comparison of what a request needs with what the tools of an MCP session can do, and the report on
+what is missing. Reaches a language model only through `CapabilityExtractor`, tools only through the session.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from pydantic import BaseModel, Field
+
+from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
+from steward.contract.tool import ToolSpec
+from steward.selection.capabilities import Kind, LexiconExtractor, Need, suggestions
+from steward.selection.definitions import Definition, name_words
+from steward.selection.fit import FitJudge, Judged
+from steward.selection.lexical import LexicalRanker
+from steward.selection.requests import snake_case
+
+FITS = 0.5  # the probability from which a tool counts as able
+CANDIDATES = 20  # tools that are looked at closely
+NEAREST = 3
+WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
+UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_SEARCHED = frozenset({"web", "internet", "memory", "memories", "knowledge"})
+
+
+class ToolSession(Protocol):
+    """What a detector needs of an MCP session: `mcp.ClientSession` and FastMCP's client both have it."""
+
+    async def list_tools(self, *, params: Any = ...) -> Any: ...
+
+
+class NearTool(BaseModel):
+    """A tool that comes close, and why it does not do."""
+
+    tool: str
+    fit: float
+    why: str
+
+
+class Suggestion(BaseModel):
+    """A known MCP server that would close a gap."""
+
+    server: str
+    about: str
+    install: str
+
+
+class ToolGapReport(BaseModel):
+    """What is missing for a task. Says nothing about the task's answer: there is none."""
+
+    missing_tools: list[str] = Field(description="Stable snake_case names of the missing abilities.")
+    attempted_task: str
+    existing_tools_checked: list[str]
+    nearest: list[NearTool] = []
+    suggestions: list[Suggestion] = []
+
+    def explain(self) -> str:
+        """The report in words for a person."""
+        missing = ", ".join(name.replace("_", " ") for name in self.missing_tools)
+        checked = len(self.existing_tools_checked)
+        lines = [f"I have no tool for this: {missing}. I checked {checked} tools and did nothing."]
+        if self.nearest:
+            lines.append(
+                "Nearest: " + "; ".join(f"`{near.tool}` ({near.why})" for near in self.nearest) + "."
+            )
+        if self.suggestions:
+            offers = [
+                f"{each.server} ({each.about.rstrip('.')}: {each.install})" for each in self.suggestions
+            ]
+            lines.append(
+                "To add it, put an MCP server in mcp.json, for example " + ", or ".join(offers) + "."
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How sure it is that something is missing, with the report that would be given."""
+
+    gap: float  # probability
+    report: ToolGapReport | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    need: Need
+    covered: float  # probability that some tool does it
+    nearest: Sequence[Judged]
+
+
+class ToolGapDetector:
+    def __init__(
+        self,
+        mcp_session: ToolSession,
+        *,
+        extractor: CapabilityExtractor | None = None,
+        reader: TextReader | None = None,
+        judge: FitJudge | None = None,
+        ranker: ToolRanker | None = None,
+        writes: bool = False,
+    ) -> None:
+        """`writes`: a language model is at hand that writes text without any tool."""
+        self._session = mcp_session
+        self._lexicon = LexiconExtractor(reader)
+        self._extractor = extractor
+        self._judge = judge or (FitJudge(reader) if reader is not None else None)
+        self._ranker = ranker or LexicalRanker()
+        self._writes = writes
+        self.tools: tuple[ToolSpec, ...] = ()  # as last listed, with their schemas
+
+    async def detect_missing_tools(self, task_description: str) -> ToolGapReport | None:
+        """What is missing for this task; None when the tools at hand can do it, or nothing is asked for."""
+        return (await self.assess(task_description)).report
+
+    async def assess(self, task_description: str) -> Assessment:
+        self.tools = await _listed(self._session)
+        needs = await self._needs(task_description)
+        findings = await asyncio.to_thread(self._findings, needs, self.tools)
+        gap = max((1 - finding.covered for finding in findings), default=0.0)
+        missing = [finding for finding in findings if finding.covered < FITS]
+        return Assessment(gap, self._report(task_description, missing) if missing else None)
+
+    async def _needs(self, task: str) -> list[Need]:
+        read = await asyncio.to_thread(self._lexicon.needs, task)
+        if self._extractor is None or all(need.kind is Kind.TALK for need in read):
+            return read
+        wanted = await self._extractor.extract(task)
+        return [_need(capability, read) for capability in wanted]
+
+    def _findings(self, needs: Sequence[Need], tools: Sequence[ToolSpec]) -> list[_Finding]:
+        return [self._find(need, tools) for need in needs if need.kind is not Kind.TALK]
+
+    def _find(self, need: Need, tools: Sequence[ToolSpec]) -> _Finding:
+        judged = self._judged(need.clause, tools)
+        best = judged[0].fit if judged else 0.0
+        if need.kind is Kind.LOOKUP and any(map(looks_things_up, tools)):
+            best = max(best, 0.9)
+        if need.kind is Kind.WRITING and self._writes:
+            best = max(best, 0.9)
+        return _Finding(need, best, judged[:NEAREST])
+
+    def _judged(self, clause: str, tools: Sequence[ToolSpec]) -> list[Judged]:
+        if self._judge is None:
+            ranked = self._ranker.rank(clause, tools, limit=NEAREST)
+            return [Judged(Definition(each.tool), _by_words(each.score), None) for each in ranked]
+        near = tools
+        if len(tools) > CANDIDATES:
+            near = [each.tool for each in self._ranker.rank(clause, tools, limit=CANDIDATES)]
+        return self._judge.judge(clause, [Definition(tool) for tool in near])
+
+    def _report(self, task: str, missing: Sequence[_Finding]) -> ToolGapReport:
+        names = list(dict.fromkeys(finding.need.capability.name for finding in missing))
+        near: dict[str, NearTool] = {}
+        for finding in missing:
+            for judged in finding.nearest:
+                name = judged.definition.spec.name
+                why = f"it is for: {judged.definition.opening.rstrip('.')}"
+                near.setdefault(name, NearTool(tool=name, fit=round(judged.fit, 3), why=why))
+        return ToolGapReport(
+            missing_tools=names,
+            attempted_task=task,
+            existing_tools_checked=[tool.name for tool in self.tools],
+            nearest=sorted(near.values(), key=lambda each: -each.fit)[:NEAREST],
+            suggestions=[
+                Suggestion(server=each.name, about=each.about, install=each.install)
+                for each in suggestions(names)
+            ],
+        )
+
+
+def looks_things_up(tool: ToolSpec) -> bool:
+    """Whether it searches the web, documents or memory for whatever it is asked."""
+    said = set(name_words(tool.name).split())
+    return bool(said & {"search", "query"} and said & _SEARCHED)
+
+
+def _need(capability: Capability, read: Sequence[Need]) -> Need:
+    """A capability that a model named, with the kind that the lexicon knows for it."""
+    name = snake_case(capability.name)
+    known = next((need for need in read if need.capability.name == name), None)
+    if known is not None:
+        return known
+    kind = Kind.LOOKUP if all(need.kind is Kind.LOOKUP for need in read) else Kind.SYSTEM
+    return Need(Capability(name, capability.description), kind, capability.description, 0.0)
+
+
+def _by_words(score: float) -> float:
+    return min(1.0, FITS * score / WORDS_FIT)
+
+
+class _Page(dict[str, str]):
+    """MCP's pagination parameters: a mapping for its validation, with the attribute that its client reads."""
+
+    @property
+    def cursor(self) -> str:
+        return self["cursor"]
+
+
+async def _listed(session: ToolSession) -> tuple[ToolSpec, ...]:
+    """Every tool of a session, page by page, whichever MCP client it is."""
+    found = await session.list_tools()
+    if isinstance(found, list):
+        return tuple(map(_spec, cast("list[Any]", found)))
+    specs = list(map(_spec, found.tools))
+    while cursor := getattr(found, "next_cursor", None):
+        found = await session.list_tools(params=_Page(cursor=cursor))
+        specs += map(_spec, found.tools)
+    return tuple(specs)
+
+
+def _spec(tool: Any) -> ToolSpec:
+    if isinstance(tool, ToolSpec):  # our own registry lists what it has
+        return tool
+    schema: Mapping[str, Any] | None = tool.input_schema
+    return ToolSpec(
+        name=UNSAFE.sub("_", str(tool.name))[:64],  # what we call it; a server may call it anything
+        description=str(tool.description or ""),
+        input_schema=schema or {"type": "object"},
+    )

@@ -1,0 +1,53 @@
+"""Gap detection over the tools that the product ships."""
+
+from pathlib import Path
+
+import pytest
+
+from steward.bootstrap.gaps import gap_detector
+from steward.bootstrap.platform import open_platform
+from steward.settings import Settings
+
+POSSIBLE = (
+    "Add milk to my tasks",
+    "Delete the task about the dentist",
+    "What time is it in UTC?",
+    "Read the file notes.txt",
+    "Remember that my sister is called Eva",
+    "What do my papers say about swarms?",
+    "Who won the world cup in 2018?",
+    "Index the folder papers into the knowledge base",
+    "Hello there!",
+)
+IMPOSSIBLE = {
+    "Retrieve my stock portfolio performance for Q3 2024": ["financial_data_api"],
+    "Delete all customer records from the production database": ["database_modification"],
+    "Turn on the coffee machine": ["turn_coffee_machine"],
+    "Transfer 200 euros to my landlord": ["banking"],
+    "Book a table for four tonight": ["restaurant_reservation"],
+    "Fax this letter to the embassy": ["fax_letter"],
+}
+
+
+@pytest.mark.req("RES-US2.1", "RES-US2.3", "RES-FR-014", "RES-SC-003")
+async def test_the_products_own_tools_are_told_from_what_they_cannot_do(
+    home: Path, database_url: str
+) -> None:
+    settings = Settings(home=home, database_url=database_url)  # pyright: ignore[reportArgumentType]
+    async with open_platform(settings) as platform:
+        detector = gap_detector(platform)
+        reports = {request: await detector.detect_missing_tools(request) for request in POSSIBLE}
+        assert {request for request, report in reports.items() if report is not None} == set()
+        for request, missing in IMPOSSIBLE.items():
+            report = await detector.detect_missing_tools(request)
+            assert report is not None, request
+            assert report.missing_tools == missing
+
+
+async def test_tools_that_an_agent_is_not_offered_do_not_count(home: Path, database_url: str) -> None:
+    settings = Settings(home=home, database_url=database_url)  # pyright: ignore[reportArgumentType]
+    async with open_platform(settings) as platform:
+        detector = gap_detector(platform, includes=lambda tool: tool.spec.name == "web_search")
+        report = await detector.detect_missing_tools("Delete the task about the dentist")
+        assert report is not None
+        assert report.existing_tools_checked == ["web_search"]

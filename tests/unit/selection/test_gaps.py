@@ -1,0 +1,186 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from steward.contract.ports import Capability
+from steward.contract.tool import ToolSpec
+from steward.models.embedding import MiniLMEmbedder
+from steward.selection.gaps import ToolGapDetector, ToolGapReport, looks_things_up
+
+READER = MiniLMEmbedder()
+PORTFOLIO = "Retrieve my stock portfolio performance for Q3 2024"
+
+
+def research_server() -> FastMCP:
+    """The tools that RES gives its researcher."""
+    server: FastMCP = FastMCP("research")
+
+    @server.tool
+    def web_search(query: str, max_results: int = 10) -> list[dict[str, str]]:
+        """Search the web and return results with title, url and snippet."""
+        raise NotImplementedError
+
+    @server.tool
+    def read_file(path: str) -> str:
+        """Read a text file."""
+        raise NotImplementedError
+
+    @server.tool
+    def get_current_time(timezone: str = "UTC") -> dict[str, str]:
+        """Get the current time in a timezone."""
+        raise NotImplementedError
+
+    @server.tool
+    def search_memory(query: str) -> list[dict[str, str]]:
+        """Search what was stored in memory before."""
+        raise NotImplementedError
+
+    @server.tool
+    def store_memory(content: str) -> str:
+        """Store something in memory."""
+        raise NotImplementedError
+
+    return server
+
+
+async def detect(request: str, **options: Any) -> ToolGapReport | None:
+    async with Client(research_server()) as client:
+        return await ToolGapDetector(client, **options).detect_missing_tools(request)
+
+
+@pytest.mark.req("RES-US2.1", "RES-FR-009", "RES-FR-010", "RES-FR-012", "RES-FR-013")
+async def test_a_portfolio_request_without_a_finance_tool_is_a_gap() -> None:
+    report = await detect(PORTFOLIO, reader=READER)
+    assert report is not None
+    assert report.missing_tools == ["financial_data_api"]
+    assert report.attempted_task == PORTFOLIO
+    assert sorted(report.existing_tools_checked) == [
+        "get_current_time",
+        "read_file",
+        "search_memory",
+        "store_memory",
+        "web_search",
+    ]
+
+
+@pytest.mark.req("RES-US2.3")
+async def test_deleting_production_records_is_a_gap() -> None:
+    report = await detect("Delete all customer records from the production database", reader=READER)
+    assert report is not None
+    assert report.missing_tools == ["database_modification"]
+
+
+@pytest.mark.req("RES-US2.2")
+async def test_a_report_says_what_is_missing_what_was_checked_and_what_would_help() -> None:
+    report = await detect("Post a message in the Slack channel", reader=READER)
+    assert report is not None
+    told = report.explain()
+    assert "chat messaging" in told
+    assert "5 tools" in told
+    assert "slack" in told
+    assert "did nothing" in told
+
+
+@pytest.mark.req("RES-FR-014")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "What is the capital of France?",
+        "What time is it in UTC?",
+        "When is the project deadline?",
+        "Read the file notes.txt",
+        "Search the web for news about solar power",
+        "Hello there!",
+        "Thanks a lot, that helped",
+    ],
+)
+async def test_what_tools_can_do_and_what_asks_for_nothing_is_no_gap(request_: str) -> None:
+    assert await detect(request_, reader=READER) is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "missing"),
+    [
+        ("Water the plants in the greenhouse every morning", ["water_plants"]),
+        ("Fax this letter to the embassy", ["fax_letter"]),
+        ("Send an email to the team and book a flight to Oslo", ["email_sending", "travel_booking"]),
+    ],
+)
+async def test_requests_that_no_lexicon_knows_get_a_name_of_their_own(
+    request_: str, missing: list[str]
+) -> None:
+    report = await detect(request_, reader=READER)
+    assert report is not None
+    assert report.missing_tools == missing
+
+
+async def test_without_any_model_words_decide() -> None:
+    assert await detect("read the text file notes.txt") is None
+    report = await detect("retrieve my stock portfolio performance")
+    assert report is not None
+    assert report.missing_tools == ["financial_data_api"]
+
+
+class Extractor:
+    def __init__(self, *capabilities: Capability) -> None:
+        self._capabilities = capabilities
+        self.asked: list[str] = []
+
+    async def extract(self, task_description: str) -> tuple[Capability, ...]:
+        self.asked.append(task_description)
+        return self._capabilities
+
+
+@pytest.mark.req("RES-FR-011")
+async def test_a_models_capabilities_are_compared_with_the_tools() -> None:
+    extractor = Extractor(
+        Capability("Seismograph Control", "Calibrate a seismograph in a laboratory"),
+        Capability("web_search", "Search the web"),
+    )
+    report = await detect("Get the seismograph ready", reader=READER, extractor=extractor)
+    assert report is not None
+    assert report.missing_tools == ["seismograph_control"]
+    assert extractor.asked == ["Get the seismograph ready"]
+
+
+async def test_small_talk_does_not_cost_a_model_call() -> None:
+    extractor = Extractor(Capability("anything", "Anything"))
+    assert await detect("Hello there!", reader=READER, extractor=extractor) is None
+    assert extractor.asked == []
+
+
+async def test_writing_needs_no_tool_where_a_model_writes() -> None:
+    assert await detect("Write a poem about autumn", reader=READER, writes=True) is None
+    report = await detect("Write a poem about autumn", reader=READER)
+    assert report is not None
+    assert report.missing_tools == ["text_generation"]
+
+
+class Paged:
+    """A session that lists one tool a page, as `mcp.ClientSession` does."""
+
+    class Page:
+        def __init__(self, tools: Sequence[ToolSpec], next_cursor: str | None) -> None:
+            self.tools, self.next_cursor = tools, next_cursor
+
+    async def list_tools(self, *, params: Any = None) -> Any:
+        if params is None:
+            return self.Page([ToolSpec(name="first", description="One")], "2")
+        assert params.cursor == "2"
+        return self.Page([ToolSpec(name="second", description="Two")], None)
+
+
+async def test_every_page_of_a_session_is_read() -> None:
+    detector = ToolGapDetector(Paged())
+    report = await detector.detect_missing_tools("Order a pizza")
+    assert report is not None
+    assert report.existing_tools_checked == ["first", "second"]
+    assert [tool.description for tool in detector.tools] == ["One", "Two"]
+
+
+def test_a_search_over_anything_is_told_by_its_name() -> None:
+    names = ("web_search", "brave__web_search", "query_knowledge_base", "search_files", "search_memory")
+    told = [looks_things_up(ToolSpec(name=name, description="")) for name in names]
+    assert told == [True, True, True, False, True]

@@ -1,0 +1,53 @@
+import pytest
+
+from steward.selection.requests import bare, clauses, is_question, name_for, snake_case, without_values
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ("Send the mail and book a flight", ["Send the mail", "book a flight"]),
+        ("Find bread and butter", ["Find bread and butter"]),
+        ("Read the file; then delete it", ["Read the file", "delete it"]),
+        ('Post "stop and delete it" in the chat', ['Post "stop and delete it" in the chat']),
+        ("I am late. Call a taxi", ["I am late. Call a taxi"]),
+        ("", [""]),
+    ],
+)
+def test_a_request_is_split_where_a_verb_commands_on_both_sides(request_: str, expected: list[str]) -> None:
+    assert clauses(request_) == expected
+
+
+@pytest.mark.parametrize(
+    ("clause", "name"),
+    [
+        ("Water the plants in the greenhouse", "water_plants"),
+        ("could you please fax this letter to the embassy", "fax_letter"),
+        ("Order a pizza", "order_pizza"),
+        ("42!", "unknown_capability"),
+    ],
+)
+def test_what_nobody_wrote_down_is_named_by_verb_and_object(clause: str, name: str) -> None:
+    assert name_for(clause) == name
+
+
+def test_a_question_asks_to_know_and_a_command_to_do() -> None:
+    asked = ["What is it?", "please tell me who won", "Turn it on", "whatever you do, stop"]
+    assert [is_question(each) for each in asked] == [True, True, False, False]
+
+
+def test_names_and_numbers_are_what_a_request_is_about_not_what_it_asks() -> None:
+    assert without_values("book a flight to Oslo on 12 May for Anna") == "book a flight to on for"
+    assert without_values("42") == "42"
+
+
+def test_any_name_gets_the_one_form() -> None:
+    assert [snake_case(each) for each in ("FinancialData API", "send-email", " x ")] == [
+        "financial_data_api",
+        "send_email",
+        "x",
+    ]
+
+
+def test_courtesies_are_dropped() -> None:
+    assert bare("Hey, could you please open it") == "open it"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic_ai import Agent, DeferredToolRequests
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
-from tests.door import Door
+from tests.door import PERSON, Door
 
 from steward.agents.session import Session
 from steward.agents.toolset import Offer, OrchestratorToolset
@@ -27,6 +27,16 @@ class Talk:
 
     async def say(self, utterance: str) -> Any:
         """One turn, from the history as another process would read it."""
+        return await self._run(utterance)
+
+    async def agree(self, waits: DeferredToolRequests) -> Any:
+        """A person says yes to everything that waits, and the run goes on."""
+        for said in waits.metadata.values():
+            await self.door.orchestrator.approvals.approve(said["proposal_id"], approver=PERSON, via="test")
+        approved = {call.tool_call_id: ToolApproved() for call in waits.approvals}
+        return await self._run(None, DeferredToolResults(approvals=approved, metadata=waits.metadata))
+
+    async def _run(self, utterance: str | None, deferred: DeferredToolResults | None = None) -> Any:
         stored = ModelMessagesTypeAdapter.dump_json(list(self.history))
         outcome = await run_agent(
             Agent(output_type=self.output_type, deps_type=Session),
@@ -35,6 +45,7 @@ class Talk:
             model=self.model,
             toolsets=[OrchestratorToolset(self.door.orchestrator, self.offer)],
             history=ModelMessagesTypeAdapter.validate_json(stored),
+            deferred=deferred,
         )
         assert isinstance(outcome, Answered), outcome
         self.history = outcome.messages

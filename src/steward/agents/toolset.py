@@ -56,7 +56,7 @@ class Offer:
 
     includes: Callable[[RegisteredTool], bool] = lambda _: True
     reader_of: Callable[[ToolSpec], str | None] = lambda _: None  # the planner's utterance reader for a tool
-    procedure: str | None = None  # the planner's procedure for a turn with these tools
+    procedures: tuple[str, ...] = ()  # the planner's procedures for a turn with these tools
     shortlist: Shortlist | None = None
     confidence: Confidence = no_confidence
     bounds: ResultBounds = field(default_factory=ResultBounds)
@@ -84,7 +84,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         ]
         shown = await self._shortlisted(specs, ctx)
         definitions = [
-            define(spec, reader=self._offer.reader_of(spec), procedure=self._offer.procedure)
+            define(spec, reader=self._offer.reader_of(spec), procedures=self._offer.procedures)
             for spec in shown
         ]
         return {
@@ -190,7 +190,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         return [spec for spec in specs if spec.name in chosen]
 
 
-def define(spec: ToolSpec, *, reader: str | None = None, procedure: str | None = None) -> ToolDefinition:
+def define(spec: ToolSpec, *, reader: str | None = None, procedures: Sequence[str] = ()) -> ToolDefinition:
     """A tool as a model sees it. Metadata is for the planner and is sent to nobody."""
     return ToolDefinition(
         name=spec.name,
@@ -204,7 +204,7 @@ def define(spec: ToolSpec, *, reader: str | None = None, procedure: str | None =
             "title": spec.title,
             "returns": spec.output_schema,
             "reader": reader,
-            "procedure": procedure,
+            "procedure": list(procedures),
         },
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from steward.agents.skills.book import SkillBook
 from steward.bootstrap import home
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.knowledge import (
@@ -22,6 +23,7 @@ from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.own_servers import register_own_servers
 from steward.bootstrap.rules import WatchedRules
+from steward.bootstrap.skills import open_skills
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
@@ -65,6 +67,7 @@ class Platform:
     judge: FitJudge
     tasks: TaskRoom
     library: Library
+    skills: SkillBook
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -102,6 +105,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         tasks = await open_tasks(orchestrator, database)
         library = await open_library(settings, database, orchestrator, stack)
         register_own_servers(orchestrator, settings, library.readers)
+        skills = open_skills(settings, orchestrator, library.embedder)
         # After our own agents, so that no server of the workspace takes one of their names.
         register_servers(orchestrator, settings, PostgresPinStore(database))
         for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
@@ -121,6 +125,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             judge=FitJudge(library.embedder),
             tasks=tasks,
             library=library,
+            skills=skills,
         )
 
 

@@ -25,7 +25,7 @@ from steward.models.planner.dialogue import PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
-from steward.models.planner.procedures import PROCEDURE, Procedure
+from steward.models.planner.procedures import ASKED, PROCEDURE, Procedure
 from steward.models.planner.ranking import KnownTool, Ranking
 from steward.models.planner.readers import DateReader, UtteranceReader, plain_dates
 
@@ -104,10 +104,10 @@ class PlannerModel(Model):
         )
 
     def _by_procedure(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision | None:
-        named = dict.fromkeys(str(tool.metadata.get(PROCEDURE)) for tool in tools)
+        named = dict.fromkeys(name for tool in tools for name in _named_procedures(tool))
         procedures = [self._procedures[name] for name in named if name in self._procedures]
-        if not procedures or dialogue.asked:  # an open question of the planner's own comes first
-            return None
+        if not procedures or (dialogue.asked or {}).get("kind", ASKED) != ASKED:
+            return None  # an open question of the planner's own comes first
         ranked = self._finder.rank(dialogue.utterance, tools)
         for procedure in procedures:
             decision = procedure.decide(dialogue, tools, ranked=ranked, now=now)
@@ -131,6 +131,11 @@ class PlannerModel(Model):
                 self._known.clear()
             known = self._known[key] = KnownTool(definition)
         return known
+
+
+def _named_procedures(tool: KnownTool) -> tuple[str, ...]:
+    named = tool.metadata.get(PROCEDURE) or ()
+    return (named,) if isinstance(named, str) else tuple(map(str, named))
 
 
 def _details(decision: Decision) -> dict[str, Any]:

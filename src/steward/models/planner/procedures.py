@@ -14,6 +14,7 @@ from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import KnownTool, Scored
 
 PROCEDURE = "procedure"  # the metadata key
+ASKED = "procedure"  # the kind of a question that a procedure asked, whose answer comes back to it
 
 
 class Procedure(Protocol):

@@ -113,7 +113,7 @@ class World:
         talk = Talk(
             door,
             model=model,
-            offer=Offer(procedure=RESEARCH),
+            offer=Offer(procedures=(RESEARCH,)),
             output_type=[AgentResponse, DeferredToolRequests],
         )
         answer = await talk.say(question)

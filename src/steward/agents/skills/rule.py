@@ -1,0 +1,53 @@
+"""A skill that names its tools is kept to them, whatever the model makes of its instructions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from steward.agents.ledger import Ledger
+from steward.agents.profile import Draft, Refusal
+from steward.agents.session import Session
+from steward.agents.skills.tools import FIND, USE, mapping
+from steward.contract.tool import ToolSpec
+from steward.conversations.model import CallStatus
+
+ALWAYS = frozenset({FIND, USE, "request_human_input", "read_result"})
+FORBIDDEN_BY_SKILL = "SKILL_FORBIDS_TOOL"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillBounds:
+    """Implements `Rule`. Holds for the rest of the turn that opened a skill; the latest one counts."""
+
+    def admit(
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any],  # noqa: ARG002 - the interface's
+        *,
+        ledger: Ledger,
+        session: Session,  # noqa: ARG002
+    ) -> Refusal | None:
+        used = [record for record in ledger.calls if record.tool == USE and record.status is CallStatus.DONE]
+        if not used or spec.name in ALWAYS:
+            return None
+        skill = mapping(used[-1].data)
+        allowed = [str(name) for name in cast("list[Any]", skill.get("allowed_tools") or [])]
+        if not allowed or spec.name in allowed:
+            return None
+        return Refusal(
+            FORBIDDEN_BY_SKILL,
+            f"The skill '{skill.get('name')}' uses {', '.join(allowed)} and nothing else. "
+            "Go on with those, or tell the person what is missing.",
+        )
+
+    def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:  # noqa: ARG002
+        return draft
+
+    def confirm(
+        self,
+        spec: ToolSpec,  # noqa: ARG002 - the interface's
+        arguments: Mapping[str, Any],  # noqa: ARG002
+        *,
+        ledger: Ledger,  # noqa: ARG002
+    ) -> str | None:
+        return None

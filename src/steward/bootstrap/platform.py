@@ -80,14 +80,10 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
     async with AsyncExitStack() as stack:
         MASKER.register(settings.secrets())
         stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
-        rules = WatchedRules(
-            settings.policy_file, adjust=lambda read: read.protecting(str(settings.database_folder))
-        )
+        rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(_close_log, executions)
-        tracer = _tracer(settings)
-        stack.callback(tracer.shutdown)
-        activate(tracer)
+        tracer = _tracer(settings, stack)
         database = await stack.enter_async_context(Database(place(settings)))
         orchestrator = Orchestrator(
             proposals=PostgresProposalStore(database),
@@ -152,9 +148,18 @@ def place(settings: Settings) -> Place:
     return Embedded(settings.database_folder)
 
 
-def _tracer(settings: Settings) -> Tracing:
+def _rules(settings: Settings) -> WatchedRules:
+    return WatchedRules(
+        settings.policy_file, adjust=lambda read: read.protecting(str(settings.database_folder))
+    )
+
+
+def _tracer(settings: Settings, stack: AsyncExitStack) -> Tracing:
     """Spans are kept in the home in any case; without an endpoint they do not leave it."""
-    return Tracing(settings.otlp_address, settings.service_name, folder=settings.logs_folder)
+    tracer = Tracing(settings.otlp_address, settings.service_name, folder=settings.logs_folder)
+    stack.callback(tracer.shutdown)
+    activate(tracer)
+    return tracer
 
 
 def _export_metrics(settings: Settings, orchestrator: Orchestrator, stack: AsyncExitStack) -> None:

@@ -4,7 +4,8 @@ Every sentence is either a fixed frame or comes out of a tool's result or defini
 paraphrased, because paraphrasing is how facts get invented.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, cast
 
 from steward.models.planner.dialogue import Step
@@ -20,10 +21,19 @@ _BOOKKEEPING = frozenset({"success", "ok", "timestamp"})  # of an envelope: noth
 WHAT_I_AM = "I am Steward's offline planner, not a language model: I choose tools and show what they return."
 
 
-def answer(steps: Sequence[Step]) -> str:
+Teller = Callable[
+    [str], Callable[[Sequence[Step]], str] | None
+]  # who words the results of a tool, if anybody
+
+
+def answer(steps: Sequence[Step], teller: Teller = lambda _: None) -> str:
     """What the calls of this turn brought, failures included."""
     goals = [step for step in steps if not step.helper] or list(steps)
-    return "\n\n".join(_told(step) for step in goals)
+    told: list[str] = []
+    for tell, group in groupby(goals, key=lambda step: teller(step.tool)):
+        steps_told = list(group)
+        told += [_told(step) for step in steps_told] if tell is None else [tell(steps_told)]
+    return "\n\n".join(told)
 
 
 def _told(step: Step) -> str:

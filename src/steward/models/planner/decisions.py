@@ -1,10 +1,11 @@
 """What the planner may decide in a step: call, call several at once, ask, or tell. Nothing else happens."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from steward.models.planner.ranking import KnownTool
+from steward.models.planner.readers import Mention, Question, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,9 +15,16 @@ class Goal:
     tool: KnownTool
     clause: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    mentions: Mapping[str, str] = field(default_factory=dict[str, str])
+    mentions: Mapping[str, Mention | str] = field(default_factory=dict[str, Mention | str])
+    listing: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    chosen: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])  # by the person
+    finish: Callable[[Record], Mapping[str, Any] | Question] | None = None
     score: float = 0.0
-    question: str | None = None
+    question: Question | None = None
+    memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reader: str | None = None  # who read it; None when the planner did
+    place: int = 0  # among the readings of its clause
+    reply_to: Mapping[str, Any] | None = None  # the memo that the clause answers, where it answers one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +34,7 @@ class Call:
     goal: int
     helper: bool = False
     confidence: float = 0.0
+    memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class Ask:
 class Tell:
     text: str
     confidence: float = 0.0
+    gap: bool = False  # no tool can do what was asked for
 
 
 Decision = Call | Several | Ask | Tell

@@ -6,7 +6,7 @@ are part of the stored history.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pydantic_ai.messages import (
@@ -30,9 +30,11 @@ class Step:
     arguments: Mapping[str, Any]
     data: Any = None
     failure: str | None = None  # in words; None when it worked
+    code: str | None = None  # of the failure
     trimmed: bool = False  # the data is only the beginning
     goal: int | None = None
     helper: bool = False  # called for what it lists, on the way to the goal
+    memo: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what its reader noted about the call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,8 @@ class Dialogue:
 def read_dialogue(messages: Sequence[ModelMessage]) -> Dialogue:
     turn = max((at for at, message in enumerate(messages) if _prompt(message) is not None), default=0)
     before, now = messages[:turn], messages[turn:]
-    earlier, steps = _steps(before), _steps(now)
+    # A result that came together with the prompt (a decided approval) belongs to the turn before.
+    earlier, steps = _steps(messages[: turn + 1]), _steps(now)
     utterance = (_prompt(messages[turn]) or "") if messages else ""
     return Dialogue(
         utterance=utterance,
@@ -113,30 +116,33 @@ def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
 
 def _step(call: ToolCallPart, part: Any, details: Mapping[str, Any]) -> Step:
     content: Any = part.content
-    data, failure = _unwrap(content)
+    data, failure, code = _unwrap(content)
     if failure is None and getattr(part, "outcome", "success") != "success":
         failure = str(data)
     goal = details.get("goal")
+    memo = details.get("memo")
     return Step(
         tool=call.tool_name,
         arguments=call.args_as_dict(),
         data=data,
         failure=failure,
+        code=code,
         trimmed=isinstance(content, Mapping) and "trimmed" in content,
         goal=goal if isinstance(goal, int) else None,
         helper=bool(details.get("helper")),
+        memo=cast("Mapping[str, Any]", memo) if isinstance(memo, Mapping) else {},
     )
 
 
-def _unwrap(content: Any) -> tuple[Any, str | None]:
-    """The data inside a status envelope, where there is one, and the words of a failure."""
+def _unwrap(content: Any) -> tuple[Any, str | None, str | None]:
+    """The data inside a status envelope, where there is one, and the words and code of a failure."""
     if not isinstance(content, Mapping):
-        return content, None
+        return content, None, None
     shape = cast("Mapping[str, Any]", content)
     failed = shape.get("status") == "failed" or shape.get("success") is False
     if failed:
         words = shape.get("error") or shape.get("message") or "It failed."
-        return shape.get("data"), str(words)
+        return shape.get("data"), str(words), str(shape.get("code") or "") or None
     if shape.get("status") == "done" and "data" in shape:
         return _unwrap(shape["data"])
-    return dict(shape), None
+    return dict(shape), None, None

@@ -11,7 +11,7 @@ from steward.models.planner.decisions import Ask, Goal
 from steward.models.planner.finding import Said
 from steward.models.planner.parameters import Kind
 from steward.models.planner.ranking import CLOSE, THRESHOLD, KnownTool, Ranking, Scored
-from steward.models.planner.readers import READER, DateReader, Reading, UtteranceReader
+from steward.models.planner.readers import READER, DateReader, Question, Reading, Speaker, UtteranceReader
 from steward.models.planner.words import bare, intention, split_name
 
 _THEN = re.compile(
@@ -62,16 +62,37 @@ class GoalFinder:
     def rank(self, text: str, tools: Sequence[KnownTool]) -> list[Scored]:
         return self._ranking.rank(text, tools)
 
-    def choose(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> Goal | Ask | None:
-        """The tool that a clause means, a question between several, or None when nothing fits."""
+    def speaker(self, name: str | None) -> Speaker | None:
+        """The reader of this name, where it also speaks."""
+        reader = self._readers.get(name) if name else None
+        return reader if isinstance(reader, Speaker) else None
+
+    def clauses(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> list[str]:
+        """The commands in an utterance. A piece that a reader only asks about belongs to the one before."""
+        joined: list[str] = []
+        start = end = 0
+        for piece in clauses_of(utterance):
+            at = utterance.find(piece, end)
+            reading = self._readings(piece, tools, now)
+            if joined and at >= 0 and reading and reading[1][0].question is not None:
+                joined[-1] = utterance[start : at + len(piece)].strip()
+            else:
+                start = max(at, 0)
+                joined.append(piece)
+            end = max(at, 0) + len(piece)
+        return joined
+
+    def choose(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal] | Ask | None:
+        """What a clause asks for, a question between several tools, or None when nothing fits."""
+        read = self._readings(clause, tools, now)
+        if read is not None and not read[1]:  # its reader says: nothing to do with these tools
+            tools = [tool for tool in tools if tool.metadata.get(READER) != read[0]]
         scored = self._ranking.rank(clause, tools)
-        reading = self._reading(clause, tools, now)
-        if reading is not None:
-            by_name = {tool.name: tool for tool in tools}
-            group = by_name[reading.tool].metadata.get(READER)
-            others = [each.score for each in scored if each.tool.metadata.get(READER) != group]
-            if reading.certainty >= max(THRESHOLD, max(others, default=0.0) - CLOSE):
-                return _read_goal(reading, by_name[reading.tool], clause)
+        if read is not None and read[1]:
+            others = [each.score for each in scored if each.tool.metadata.get(READER) != read[0]]
+            certainty = min(each.certainty for each in read[1])
+            if certainty >= max(THRESHOLD, max(others, default=0.0) - CLOSE):
+                return read_goals(read[0], read[1], tools, clause)
         if not scored or scored[0].score < THRESHOLD:
             return None
         rivals = [each for each in scored if scored[0].score - each.score < CLOSE]
@@ -80,19 +101,45 @@ class GoalFinder:
         fitting = [each for each in rivals if lacking[each.tool.name] == least]
         if len(fitting) > 1 and not all(each.tool.reads for each in fitting):
             return _which_tool(fitting, clause)
-        return Goal(tool=fitting[0].tool, clause=clause, score=fitting[0].score)
+        return [Goal(tool=fitting[0].tool, clause=clause, score=fitting[0].score)]
 
-    def _reading(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> Reading | None:
-        """What the readers that the tools bring along make of a clause; the surest one."""
-        readings: list[Reading] = []
+    def replied(
+        self, reader: str, memo: Mapping[str, Any], utterance: str, tools: Sequence[KnownTool], now: datetime
+    ) -> Sequence[Goal] | str | None:
+        """What an answer to a reader's own question asks for; None when it answers something else."""
+        speaker = self.speaker(reader)
+        if speaker is None:
+            return None
+        group = [tool.definition for tool in tools if tool.metadata.get(READER) == reader]
+        found = speaker.answer(memo, utterance, group, now)
+        if found is None or isinstance(found, str):
+            return found
+        return read_goals(reader, found, tools, utterance, reply_to=memo)
+
+    def certainty(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> float:
+        """How surely some reader takes this for a request of its own; 0 where it would only ask."""
+        read = self._readings(clause, tools, now)
+        if read is None or not read[1] or any(each.question is not None for each in read[1]):
+            return 0.0
+        return min(each.certainty for each in read[1])
+
+    def _readings(
+        self, clause: str, tools: Sequence[KnownTool], now: datetime
+    ) -> tuple[str, Sequence[Reading]] | None:
+        """What the readers that tools bring along make of a clause: the surest one, and its readings."""
+        found: list[tuple[str, Sequence[Reading]]] = []
         names = dict.fromkeys(str(tool.metadata.get(READER)) for tool in tools if tool.metadata.get(READER))
         for name in names:
             reader = self._readers.get(name)
             group = [tool.definition for tool in tools if tool.metadata.get(READER) == name]
-            reading = reader.read(clause, group, now) if reader else None
-            if reading is not None and any(reading.tool == each.name for each in group):
-                readings.append(reading)
-        return max(readings, key=lambda each: each.certainty, default=None)
+            read = reader.read(clause, group, now) if reader else None
+            if read is None:
+                continue
+            readings = [read] if isinstance(read, Reading) else list(read)
+            known = {each.name for each in group}
+            if all(each.tool in known for each in readings):
+                found.append((name, readings))
+        return max(found, key=lambda each: min((r.certainty for r in each[1]), default=0.0), default=None)
 
     def _lacking(self, tool: KnownTool, clause: str, now: datetime) -> int:
         filling = fill(
@@ -101,15 +148,33 @@ class GoalFinder:
         return sum(each.kind is not Kind.IDENTIFIER for each in filling.missing(tool.parameters))
 
 
-def _read_goal(reading: Reading, tool: KnownTool, clause: str) -> Goal:
-    return Goal(
-        tool=tool,
-        clause=clause,
-        arguments=dict(reading.arguments),
-        mentions=dict(reading.mentions),
-        score=reading.certainty,
-        question=reading.question,
-    )
+def read_goals(
+    reader: str,
+    readings: Sequence[Reading],
+    tools: Sequence[KnownTool],
+    clause: str,
+    *,
+    reply_to: Mapping[str, Any] | None = None,
+) -> list[Goal]:
+    by_name = {tool.name: tool for tool in tools}
+    return [
+        Goal(
+            tool=by_name[reading.tool],
+            clause=clause,
+            arguments=dict(reading.arguments),
+            mentions=dict(reading.mentions),
+            listing=dict(reading.listing),
+            finish=reading.finish,
+            score=reading.certainty,
+            question=Question(reading.question) if isinstance(reading.question, str) else reading.question,
+            memo=dict(reading.memo),
+            reader=reader,
+            place=place,
+            reply_to=reply_to,
+        )
+        for place, reading in enumerate(readings)
+        if reading.tool in by_name
+    ]
 
 
 def _which_tool(fitting: Sequence[Scored], clause: str) -> Ask:

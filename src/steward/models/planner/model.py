@@ -141,13 +141,18 @@ def _named_procedures(tool: KnownTool) -> tuple[str, ...]:
 def _details(decision: Decision) -> dict[str, Any]:
     match decision:
         case Call():
-            return {"goal": decision.goal, "helper": decision.helper, "confidence": decision.confidence}
+            details: dict[str, Any] = {
+                "goal": decision.goal,
+                "helper": decision.helper,
+                "confidence": decision.confidence,
+            }
+            return details | ({"memo": dict(decision.memo)} if decision.memo else {})
         case Several():
             return _details(decision.calls[0])
         case Ask():
             return {"asked": dict(decision.state)}
         case Tell():
-            return {"confidence": decision.confidence}
+            return {"confidence": decision.confidence} | ({"gap": True} if decision.gap else {})
         case _:
             assert_never(decision)
 

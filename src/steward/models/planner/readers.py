@@ -1,4 +1,4 @@
-"""Helpers that the planner is given: who reads dates, and who reads the language of certain tools.
+"""Helpers that the planner is given: who reads dates, and who speaks the language of certain tools.
 
 A tool brings a reader along by naming it in its definition's metadata (`reader`); the planner is given
 readers by name and asks them first. That is how a domain's own language plugs in: the planner knows
@@ -6,14 +6,17 @@ the hook, the reader knows the domain.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic_ai import ToolDefinition
 
+from steward.models.planner.dialogue import Step
+
 READER = "reader"  # the metadata key
+Record = Mapping[str, Any]  # a thing as a tool returned it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +33,95 @@ class DateReader(Protocol):
     def __call__(self, text: str, now: datetime) -> Sequence[DateFound]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a description fits: one thing, several to choose from, or several that are all meant."""
+
+    records: Sequence[Record]
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """How a person pointed at things that a tool lists, where the words are not simply their title.
+
+    `places` count in what was last shown, -1 is the last one. `it` is what was last touched or shown.
+    `among` is the reader's own way of telling which records are meant; without one, titles are matched.
+    """
+
+    text: str = ""
+    places: tuple[int, ...] = ()
+    it: bool = False
+    among: Callable[[Sequence[Record]], Meant] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something to ask the person. `memo` (JSON) comes back to the reader with the person's answer."""
+
+    text: str
+    memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What a reader made of an utterance: one of its tools and what to call it with.
 
     `mentions` are arguments that the person only described ("the milk one"): the planner finds the value
-    among the results of a tool that lists such things. `certainty` is comparable with a tool's rank, 0 to
-    1. A `question` is asked instead of calling anything.
+    among the results of a tool that lists such things, listing them first with `listing` as arguments.
+    `finish` gives the arguments that follow from the thing found, or a question about it. `certainty` is
+    comparable with a tool's rank, 0 to 1. A `question` is asked instead of calling anything. `memo` (JSON)
+    rides along with the call and is there again when its result is told.
     """
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    mentions: Mapping[str, str] = field(default_factory=dict[str, str])
+    mentions: Mapping[str, Mention | str] = field(default_factory=dict[str, Mention | str])
+    listing: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    finish: Callable[[Record], Mapping[str, Any] | Question] | None = None
     certainty: float = 1.0
-    question: str | None = None
+    question: Question | str | None = None
+    memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+Readings = Sequence[Reading] | Reading | None
 
 
 class UtteranceReader(Protocol):
-    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Reading | None:
-        """None when this utterance is not in this reader's language. Pure and quick."""
+    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Readings:
+        """What is asked for, in order. None when this is not in the reader's language. Pure and quick."""
+        ...
+
+
+@runtime_checkable
+class Speaker(Protocol):
+    """A reader that also speaks: it words its domain's questions and results, and reads the answers."""
+
+    def answer(
+        self, memo: Mapping[str, Any], utterance: str, tools: Sequence[ToolDefinition], now: datetime
+    ) -> Sequence[Reading] | str | None:
+        """What the answer to its own question asks for; words where nothing is left to do.
+
+        None when the utterance answers something else, and is read as if nothing had been asked.
+        """
+        ...
+
+    def which(
+        self, tool: str, mention: str, records: Sequence[Record], now: datetime
+    ) -> tuple[str, list[str]]:
+        """The question between several, and how each is called in it."""
+        ...
+
+    def nothing(self, tool: str, mention: str) -> Question:
+        """What to say when a description fits nothing."""
+        ...
+
+    def shown(self, step: Step) -> Sequence[Record] | None:
+        """The records of a result in the order in which `tell` shows them; None for what is not a list."""
+        ...
+
+    def tell(self, steps: Sequence[Step], known: Sequence[Step], now: datetime) -> str:
+        """What came of these calls, in words; `known` are all calls of the conversation."""
         ...
 
 

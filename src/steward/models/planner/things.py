@@ -121,9 +121,15 @@ def matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tupl
         if found:
             return found
     place = ordinal(mention)
-    if place is not None and candidates and -1 <= place <= len(candidates) and place != 0:
-        return [candidates[place - 1 if place > 0 else -1]]
-    return []
+    return at_places((place,), candidates) if place is not None else []
+
+
+def at_places(wanted: Sequence[int], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates at these places, counted from 1 or, below 0, from the end; none if one is not there."""
+    size = len(candidates)
+    if any(place == 0 or not -size <= place <= size for place in wanted):
+        return []
+    return [candidates[place - 1 if place > 0 else place] for place in wanted]
 
 
 def _word_in(value: str, said: str) -> bool:

@@ -90,7 +90,8 @@ def bare(text: str) -> str:
 
 _CANCEL = re.compile(
     r"^\s*(?:no[,.]?\s*)?(?:never ?mind|cancel(?: (?:it|that))?|forget (?:it|that|about it)|stop|abort|"
-    r"don'?t|no|nothing|leave it)[\s.!]*$",
+    r"don'?t|no|nope|no thanks?|no thank you|nothing|none(?: of (?:them|these|those))?|neither|leave it|"
+    r"keep (?:it|them|that))[\s.!]*$",
     re.IGNORECASE,
 )
 _HELP = re.compile(
@@ -134,6 +135,23 @@ def ordinal(text: str) -> int | None:
             return _ORDINALS[word]
     found = _NUMBERED.search(text)
     return int(found[1]) if found else None
+
+
+_JOINT = re.compile(r"\s*(?:,|&|\band\b)\s*(?:and\s+)?", re.IGNORECASE)
+_ALL = re.compile(
+    r"^\W*(?:all|both|everything|every one|each)(?: of (?:them|these|those))?(?: \w+)?\W*$|^\W*them all\W*$",
+    re.IGNORECASE,
+)
+
+
+def places(text: str) -> tuple[int, ...]:
+    """Which ones of a list are meant: 'the second one', '1 and 3'; empty unless all of it says places."""
+    found = [ordinal(piece) for piece in _JOINT.split(text) if piece.strip()]
+    return tuple(each for each in found if each is not None) if None not in found else ()
+
+
+def is_all(text: str) -> bool:
+    return _ALL.match(text) is not None
 
 
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve"

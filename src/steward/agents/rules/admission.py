@@ -1,0 +1,191 @@
+"""Which calls an agent may take to the door at all, whatever its model thinks.
+
+Owns refusals: things nobody looked up, calls that failed already, calls that nobody asked for. A refused
+call runs nothing; the model reads why and what to do instead.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from steward.agents import task_words as words
+from steward.agents.ledger import Ledger
+from steward.agents.profile import Refusal
+from steward.agents.rules.base import Lenient
+from steward.agents.session import Session
+from steward.agents.task_reader import TaskReader
+from steward.agents.toolset import reads_only
+from steward.contract.errors import ErrorCode
+from steward.contract.tool import ToolSpec
+from steward.conversations.model import CallRecord, CallStatus
+from steward.models.planner.readers import Mention
+
+NOT_LISTED = "NOT_LISTED"
+NOT_ASKED_FOR = "NOT_ASKED_FOR"
+ALREADY_CALLED = "ALREADY_CALLED"
+MAX_SAME_READS = 3
+_DEPTH = 8
+_SURE = 0.9
+_LONGEST_PLAIN = 25  # words; a longer utterance may ask for more than the reader sees
+
+
+class KnownThings(Lenient):
+    """An identifier may be used once a tool of this conversation has returned it, and not before."""
+
+    def __init__(self, *, parameter: str, listing: str, field: str = "id") -> None:
+        self._parameter = parameter
+        self._listing = listing
+        self._fields = (field, parameter)
+
+    def admit(
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any],
+        *,
+        ledger: Ledger,
+        session: Session,  # noqa: ARG002
+    ) -> Refusal | None:
+        properties = spec.input_schema.get("properties")
+        if not isinstance(properties, Mapping) or self._parameter not in properties:
+            return None
+        returned = {value for record in ledger.everything for value in self._returned(record)}
+        if arguments.get(self._parameter) in returned:
+            return None
+        return Refusal(
+            NOT_LISTED,
+            f"No tool has returned this {self._parameter} in this conversation. Call {self._listing} first "
+            "and use an id from its answer.",
+        )
+
+    def _returned(self, record: CallRecord) -> Iterator[str]:
+        if record.status is CallStatus.DONE:
+            yield from _fields(record.data, self._fields, 0)
+
+
+def _fields(data: Any, names: Sequence[str], depth: int) -> Iterator[str]:
+    """The values of fields of these names. Text that merely looks like an id is not one."""
+    if depth > _DEPTH:
+        return
+    if isinstance(data, Mapping):
+        for key, value in cast("Mapping[str, Any]", data).items():
+            if key in names and isinstance(value, str):
+                yield value
+            else:
+                yield from _fields(value, names, depth + 1)
+    elif isinstance(data, list):
+        for item in cast("list[Any]", data):
+            yield from _fields(item, names, depth + 1)
+
+
+class NoRepeats(Lenient):
+    """A change that failed is not tried again, and one that worked is not made twice, without the person.
+
+    What the tool refused because of its arguments may be called with better ones.
+    """
+
+    def admit(
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any],
+        *,
+        ledger: Ledger,
+        session: Session,  # noqa: ARG002
+    ) -> Refusal | None:
+        before = [record for record in ledger.calls if record.tool == spec.name]
+        same = [record for record in before if dict(record.arguments) == dict(arguments)]
+        if reads_only(spec):
+            if len([record for record in same if record.status is not CallStatus.REFUSED]) < MAX_SAME_READS:
+                return None
+            return Refusal(ALREADY_CALLED, "You called this with the same arguments already. Use its answer.")
+        if any(
+            record.status is CallStatus.FAILED and (record in same or _broken(record)) for record in before
+        ):
+            return Refusal(
+                ALREADY_CALLED,
+                "This failed in this turn. Do not try again: tell the person that it did not work.",
+            )
+        if any(record.status in (CallStatus.DONE, CallStatus.PENDING_APPROVAL) for record in same):
+            return Refusal(ALREADY_CALLED, "This very call was made in this turn already. Tell the person.")
+        return None
+
+
+_BROKEN = frozenset(
+    {
+        ErrorCode.TOOL_EXECUTION_TIMEOUT,
+        ErrorCode.TOOL_EXECUTION_ERROR,
+        ErrorCode.SERVICE_UNAVAILABLE,
+        ErrorCode.AGENT_UNAVAILABLE,
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.STORAGE_UNAVAILABLE,
+        ErrorCode.STORAGE_FULL,
+        ErrorCode.STORAGE_FAILED,
+        ErrorCode.RECORD_FAILED,
+        ErrorCode.CANCELLED,
+        ErrorCode.CONFLICT,
+    }
+)
+
+
+def _broken(record: CallRecord) -> bool:
+    """Whether it failed for a reason that other arguments would not mend."""
+    return record.outcome_unknown or record.error_code in _BROKEN
+
+
+class NamedTasks(Lenient):
+    """Only what the person plainly asked for is touched, and only the task they named.
+
+    Speaks up where the words are plain: someone who asks to see tasks asked for no change, and someone who
+    names a task means one that fits the name. Where the words fit several, the person chooses.
+    """
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._reader = TaskReader()
+
+    def admit(
+        self, spec: ToolSpec, arguments: Mapping[str, Any], *, ledger: Ledger, session: Session
+    ) -> Refusal | None:
+        said = session.utterance or ""
+        if spec.name not in words.CHANGING or not said or len(said.split()) > _LONGEST_PLAIN:
+            return None
+        readings = self._reader.read(said, (), self._now())
+        if not readings or any(each.certainty < _SURE or each.question for each in readings):
+            return None
+        if all(each.tool == words.LIST for each in readings):
+            return Refusal(
+                NOT_ASKED_FOR, "The person asked to see tasks, not to change them. Show them, or ask first."
+            )
+        if len(readings) > 1 or spec.name == words.ADD or readings[0].tool == words.ADD:
+            return None
+        mention = readings[0].mentions.get("task_id")
+        if not isinstance(mention, Mention) or mention.among is None:
+            return None
+        return _fits(mention, arguments.get("task_id"), ledger)
+
+
+def _fits(mention: Mention, task_id: Any, ledger: Ledger) -> Refusal | None:
+    known = _latest_tasks(ledger)
+    meant = mention.among(known) if mention.among else None
+    if meant is None or not meant.records:
+        return None
+    ids = [each.get("id") for each in meant.records]
+    if task_id in ids and (len(ids) == 1 or meant.every):
+        return None
+    titles = ", ".join(f"'{each.get('title')}'" for each in meant.records[:20])
+    if task_id in ids:
+        return Refusal(
+            NOT_ASKED_FOR, f"Several tasks fit '{mention.text}': {titles}. Ask the person which one."
+        )
+    return Refusal(NOT_ASKED_FOR, f"The person named '{mention.text}', which fits {titles}, not this task.")
+
+
+def _latest_tasks(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every task that this conversation has seen and not seen deleted, in its latest state."""
+    gone = {
+        task.get("id")
+        for record in ledger.everything
+        if record.tool == words.DELETE
+        for task in words.tasks_in(record)
+    }
+    ids = dict.fromkeys(task.get("id") for record in ledger.everything for task in words.tasks_in(record))
+    return [words.known_task(each, ledger.everything) for each in ids if each not in gone]

@@ -1,0 +1,419 @@
+"""One goal on its way: what it is called with, what supplies that, and the next call or question.
+
+Owns the rule that things are listed before they are touched, and that what cannot be told apart is asked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from steward.contract.schema import compile_schema
+from steward.models.planner import answers
+from steward.models.planner.arguments import fill
+from steward.models.planner.decisions import Ask, Call, Decision, Goal, Tell
+from steward.models.planner.dialogue import Dialogue, Step
+from steward.models.planner.finding import Said
+from steward.models.planner.goals import GoalFinder
+from steward.models.planner.parameters import Kind, Parameter
+from steward.models.planner.ranking import KnownTool
+from steward.models.planner.readers import Mention, Question, Speaker
+from steward.models.planner.things import Thing, at_places, is_it, matching, nearest, offers, values_for
+from steward.models.planner.words import ordinal, split_name, stem, stems
+
+MAX_STEPS = 20
+MAX_DEPTH = 3
+MAX_OPTIONS = 20
+_LOOKING = {"list": 0, "find": 1, "read": 2}
+Candidate = tuple[Any, Thing]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    finder: GoalFinder
+    dialogue: Dialogue
+    tools: Mapping[str, KnownTool]
+    now: datetime
+    tell: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is meant: one thing, or several that are all meant."""
+
+    candidates: Sequence[Candidate]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The arguments of a goal as far as they are known."""
+
+    values: dict[str, Any]
+    rest: str  # words that name no value
+    targets: list[Candidate] = field(default_factory=list[Candidate])
+    target: str | None = None  # the parameter that takes a target
+
+
+class Pursuit:
+    def __init__(self, situation: Situation) -> None:
+        self._at = situation
+        self._dialogue = situation.dialogue
+
+    def next(self, number: int, goal: Goal) -> Decision | None:
+        """The next step for this goal; None once it is reached."""
+        ours = [
+            step
+            for step in self._dialogue.steps
+            if (step.goal == number if step.goal is not None else step.tool == goal.tool.name)
+        ]
+        if any(step.failure is not None for step in ours):
+            return Tell(text=self._at.tell())
+        done = [step for step in ours if not step.helper]
+        if done and not (goal.mentions or goal.chosen):
+            return None
+        if goal.question is not None:
+            return self._question(goal, goal.question)
+        drafts = self._drafts(number, goal)
+        return self._next_of(drafts, number, goal, done) if isinstance(drafts, list) else drafts
+
+    def _next_of(
+        self, drafts: Sequence[_Draft], number: int, goal: Goal, done: Sequence[Step]
+    ) -> Decision | None:
+        """The first of the calls that is still to be made."""
+        left = [each for each in drafts if not any(_same_target(each, step) for step in done)]
+        if not left or (done and len(drafts) == 1):
+            return None
+        if len(self._dialogue.steps) >= MAX_STEPS:
+            return Tell(
+                text=f"{self._at.tell()}\n\nI stopped here: {len(left)} more are left for another turn."
+            )
+        return self._call(number, goal, left[0])
+
+    def _call(self, number: int, goal: Goal, draft: _Draft) -> Decision:
+        values = draft.values
+        if goal.finish is not None and draft.targets:
+            finished = goal.finish(draft.targets[0][1].fields)
+            if isinstance(finished, Question):
+                return self._question(goal, finished)
+            values = {**values, **finished}
+        problems = compile_schema(goal.tool.definition.parameters_json_schema).problems(values)
+        if problems:
+            return Tell(text=f"I cannot call `{goal.tool.name}` with that: {'; '.join(map(str, problems))}.")
+        return Call(tool=goal.tool.name, arguments=values, goal=number, confidence=goal.score, memo=goal.memo)
+
+    def _question(self, goal: Goal, question: Question) -> Ask:
+        return Ask(
+            question=question.text,
+            state={
+                "kind": "reader",
+                "reader": goal.reader,
+                "clause": goal.clause,
+                "memo": dict(question.memo),
+            },
+        )
+
+    # --- arguments ---
+
+    def _drafts(self, number: int, goal: Goal) -> list[_Draft] | Decision:
+        """What to call the tool with, once for each thing that is meant."""
+        tool = goal.tool
+        filling = fill(
+            tool.definition.parameters_json_schema, self._said(goal.clause), tool_words=tool.name_stems
+        )
+        # A reader has read all of the clause: what it left out was not said.
+        draft = _Draft({**({} if goal.reader else filling.values), **goal.arguments}, filling.rest)
+        for parameter in tool.parameters:
+            stopped = self._targeted(number, goal, parameter, draft)
+            if stopped is not None:
+                return stopped
+        for parameter in tool.parameters if goal.finish is None else ():
+            if parameter.required and parameter.name not in draft.values and parameter.name != draft.target:
+                found = self._supply(number, goal, parameter, values=draft.values)
+                if not isinstance(found, _Found):
+                    return found
+                draft.values[parameter.name] = found.candidates[0][0]
+        if draft.target is None:
+            return [draft]
+        return [
+            _Draft({**draft.values, draft.target: each[0]}, draft.rest, [each], draft.target)
+            for each in draft.targets
+        ]
+
+    def _targeted(self, number: int, goal: Goal, parameter: Parameter, draft: _Draft) -> Decision | None:
+        """Finds what an identifying parameter identifies; a decision where something comes first."""
+        if parameter.name in goal.chosen:
+            picked = [self._thing(goal, parameter, value) for value in goal.chosen[parameter.name]]
+        else:
+            described = goal.mentions.get(parameter.name)
+            literal = draft.values.get(parameter.name)
+            identifies = parameter.kind is Kind.IDENTIFIER or described is not None
+            if not identifies or not (parameter.required or described or literal):
+                return None
+            draft.values.pop(parameter.name, None)
+            if goal.reader and literal is not None and described is None:
+                picked = [self._thing(goal, parameter, literal)]
+            else:
+                mention = described or (str(literal) if literal is not None else draft.rest)
+                found = self._identify(number, goal, parameter, mention=mention, values=draft.values)
+                if not isinstance(found, _Found):
+                    return found
+                picked = list(found.candidates)
+        if len(picked) == 1 and draft.target is not None:
+            draft.values[parameter.name] = picked[0][0]
+        else:
+            draft.targets, draft.target = picked, parameter.name
+        return None
+
+    def _thing(self, goal: Goal, parameter: Parameter, value: Any) -> Candidate:
+        """A value with the thing it stands for, as a result of this conversation showed it."""
+        known = values_for(parameter, self._dialogue.all_steps, tool_stems=goal.tool.name_stems)
+        return next((each for each in known if each[0] == value), (value, Thing({}, "")))
+
+    def _identify(
+        self,
+        number: int,
+        goal: Goal,
+        parameter: Parameter,
+        *,
+        mention: Mention | str,
+        values: Mapping[str, Any],
+    ) -> _Found | Decision:
+        """An identifier out of the results of this conversation; listed first where that is possible."""
+        text = mention.text if isinstance(mention, Mention) else mention
+        pointed = self._pointed_at(goal, parameter, mention)
+        if pointed:
+            several = isinstance(mention, Mention) and bool(mention.places)
+            return (
+                _Found(pointed)
+                if several or len(pointed) == 1
+                else self._which(goal, parameter, pointed, values, text)
+            )
+        candidates = values_for(parameter, self._seen(number), tool_stems=goal.tool.name_stems)
+        if not candidates:
+            helper = self._helper(number, goal, parameter, text=text or goal.clause)
+            if helper is not None:
+                return helper
+            candidates = values_for(parameter, self._dialogue.earlier, tool_stems=goal.tool.name_stems)
+        found, every = self._named(goal, parameter, mention, candidates)
+        if len(found) == 1 or (found and every):
+            return _Found(found)
+        if len(found) > 1:
+            return self._which(goal, parameter, found, values, text)
+        return self._nothing(number, goal, parameter, candidates=candidates, mention=text, values=values)
+
+    def _nothing(
+        self,
+        number: int,
+        goal: Goal,
+        parameter: Parameter,
+        *,
+        candidates: Sequence[Candidate],
+        mention: str,
+        values: Mapping[str, Any],
+    ) -> Decision:
+        looked = any(step.helper and step.goal == number for step in self._dialogue.steps)
+        speaker = self._speaker(goal)
+        if speaker is not None and (candidates or looked):
+            return self._question(goal, speaker.nothing(goal.tool.name, mention))
+        if candidates:
+            near = answers.numbered(nearest(mention, candidates))
+            return Tell(text=f"I found nothing that matches “{mention}”. The nearest there is:\n{near}")
+        if looked:
+            return Tell(text=f"I found nothing that `{goal.tool.name}` could be used on.")
+        return self._which(goal, parameter, (), values, mention)
+
+    def _seen(self, number: int) -> list[Step]:
+        """This turn's results as they were before this goal changed anything."""
+        seen: list[Step] = []
+        for step in self._dialogue.steps:
+            if step.goal == number and not step.helper:
+                break
+            seen.append(step)
+        return seen
+
+    def _pointed_at(self, goal: Goal, parameter: Parameter, mention: Mention | str) -> list[Candidate]:
+        """What was not described but pointed at: by its identifier, as 'it', or by its place in a list."""
+        if isinstance(mention, Mention):
+            if mention.places:
+                return at_places(mention.places, self._last_shown(goal, parameter))
+            return self._last_touched(goal, parameter) if mention.it else []
+        known = values_for(parameter, self._dialogue.all_steps, tool_stems=goal.tool.name_stems)
+        exact = [each for each in known if str(each[0]) in mention.split()]
+        inner = self._inner(goal, parameter, mention)
+        if exact or not inner:
+            return exact
+        if is_it(inner):
+            return self._last_touched(goal, parameter)
+        return matching(inner, self._last_shown(goal, parameter)) if ordinal(inner) is not None else []
+
+    def _last_shown(self, goal: Goal, parameter: Parameter) -> list[Candidate]:
+        """What the latest list that the person saw held, in its order."""
+        speaker = self._speaker(goal)
+        fallback: list[Candidate] = []
+        for step in reversed(self._dialogue.all_steps):
+            found = values_for(parameter, [step], tool_stems=goal.tool.name_stems)
+            if not found:
+                continue
+            shown = speaker.shown(step) if speaker and not step.helper and step.failure is None else None
+            if shown is not None:
+                by_value = {str(value): (value, thing) for value, thing in found}
+                return [by_value[key] for each in shown for key in map(str, each.values()) if key in by_value]
+            if speaker is None:
+                if not step.helper:
+                    return found
+                fallback = fallback or found
+        return fallback
+
+    def _last_touched(self, goal: Goal, parameter: Parameter) -> list[Candidate]:
+        """What the conversation was about last: what a call touched, or what a result held."""
+        for step in reversed(self._dialogue.all_steps):
+            if step.helper:
+                continue
+            named = step.arguments.get(parameter.name)
+            if named is not None:
+                return [self._thing(goal, parameter, named)]
+            latest = values_for(parameter, [step], tool_stems=goal.tool.name_stems)
+            if latest:
+                return latest
+        return []
+
+    def _named(
+        self, goal: Goal, parameter: Parameter, mention: Mention | str, candidates: list[Candidate]
+    ) -> tuple[list[Candidate], bool]:
+        """The candidates that the words fit, and whether all of them are meant."""
+        if isinstance(mention, Mention):
+            if mention.places and self._last_shown(goal, parameter):
+                return [], False  # there is a list, and it has no such place
+            if mention.among is None or not candidates:
+                return (matching(mention.text, candidates) if mention.text else candidates), False
+            meant = mention.among([thing.fields for _, thing in candidates])
+            kept = [each for each in candidates if any(each[1].fields is one for one in meant.records)]
+            return kept, meant.every
+        inner = self._inner(goal, parameter, mention)
+        found = (matching(mention, candidates) or matching(inner, candidates)) if inner else candidates
+        return found, False
+
+    def _inner(self, goal: Goal, parameter: Parameter, mention: str) -> str:
+        """A mention without the words that only say what kind of thing it is."""
+        kind_words = goal.tool.name_stems | set(parameter.noun)
+        return " ".join(word for word in mention.split() if stem(word.strip(".,!?")) not in kind_words)
+
+    def _supply(
+        self, number: int, goal: Goal, parameter: Parameter, *, values: Mapping[str, Any]
+    ) -> _Found | Decision:
+        """A value that was not said: from this turn's results, from a tool that returns it, or by asking."""
+        found = values_for(parameter, self._dialogue.steps, tool_stems=goal.tool.name_stems)
+        if len(found) == 1:
+            return _Found(found)
+        if len(found) > 1:
+            return self._which(goal, parameter, found, values, "")
+        helper = self._helper(number, goal, parameter, text=goal.clause)
+        return helper or self._which(goal, parameter, (), values, "")
+
+    # --- calls that help ---
+
+    def _helper(
+        self, number: int, goal: Goal, parameter: Parameter, *, text: str, depth: int = 0
+    ) -> Call | None:
+        """A call whose result can supply a value, with whatever that call needs supplied first."""
+        called = {step.tool for step in self._dialogue.steps if step.goal == number and step.helper}
+        for tool in self._suppliers(goal, parameter):
+            if tool.name in called:
+                continue
+            schema = tool.definition.parameters_json_schema
+            # The words of the goal are no content for the call that helps it.
+            filling = fill(schema, self._said(text), tool_words=tool.name_stems | goal.tool.name_stems)
+            needed = {each.name for each in tool.parameters if each.required}
+            values = {name: value for name, value in filling.values.items() if name in needed}
+            values |= {
+                each.name: goal.listing[each.name] for each in tool.parameters if each.name in goal.listing
+            }
+            lacking: list[Parameter] = []
+            for each in filling.missing(tool.parameters):
+                offered = values_for(each, self._dialogue.all_steps, tool_stems=tool.name_stems)
+                if len(offered) == 1:
+                    values[each.name] = offered[0][0]
+                else:
+                    lacking.append(each)
+            if not lacking:
+                return Call(tool=tool.name, arguments=values, goal=number, helper=True, confidence=goal.score)
+            if depth < MAX_DEPTH:
+                deeper = self._helper(number, goal, lacking[0], text=text, depth=depth + 1)
+                if deeper is not None:
+                    return deeper
+        return None
+
+    def _suppliers(self, goal: Goal, parameter: Parameter) -> list[KnownTool]:
+        """Tools that only look and whose results can hold such a value, the likeliest first."""
+        noun = set(parameter.noun) or (
+            goal.tool.name_stems - {stem(w) for w in split_name(goal.tool.name)[:1]}
+        )
+        identifier = parameter.kind is Kind.IDENTIFIER
+        wanted = set(stems(parameter.label))
+
+        def declares(tool: KnownTool) -> bool:
+            return offers(parameter, tool.returns)
+
+        found = [
+            tool
+            for tool in self._at.tools.values()
+            if tool.reads
+            and tool.name != goal.tool.name
+            and (
+                declares(tool) or (bool(noun & tool.name_stems) if identifier else wanted <= tool.name_stems)
+            )
+        ]
+        return sorted(
+            found, key=lambda tool: (not declares(tool), _LOOKING.get(tool.intention or "", 3), tool.name)
+        )
+
+    # --- questions ---
+
+    def _which(
+        self,
+        goal: Goal,
+        parameter: Parameter,
+        found: Sequence[Candidate],
+        values: Mapping[str, Any],
+        mention: str,
+    ) -> Ask:
+        shown = list(found)[:MAX_OPTIONS]
+        labels = [str(each) for each in parameter.choices] or [thing.title for _, thing in shown]
+        speaker = self._speaker(goal)
+        if shown and speaker is not None:
+            records = [thing.fields for _, thing in shown]
+            asked, labels = speaker.which(goal.tool.name, mention, records, self._at.now)
+            question = f"{asked}\n{answers.numbered(labels)}"
+        elif shown:
+            question = f"I found {len(found)} that fit. Which one do you mean?\n{answers.numbered(labels)}"
+        else:
+            about = f" ({parameter.described.rstrip('.')})" if parameter.described else ""
+            question = f"Which {parameter.label} should I use for `{goal.tool.name}`{about}?"
+            question += f"\n{answers.numbered(labels)}" if labels else ""
+        options = [{"value": each, "label": str(each)} for each in parameter.choices] or [
+            {"value": value, "label": label} for (value, _), label in zip(shown, labels, strict=True)
+        ]
+        state: dict[str, Any] = {
+            "kind": "argument",
+            "question": question,
+            "tool": goal.tool.name,
+            "parameter": parameter.name,
+            "clause": goal.clause,
+            "arguments": {**goal.arguments, **values},
+            "options": options,
+        }
+        if goal.reader:
+            state |= {"reader": goal.reader, "place": goal.place}
+        if goal.reply_to is not None:
+            state["reply_to"] = dict(goal.reply_to)
+        return Ask(question=question, state=state)
+
+    def _speaker(self, goal: Goal) -> Speaker | None:
+        return self._at.finder.speaker(goal.reader)
+
+    def _said(self, text: str) -> Said:
+        return self._at.finder.said(text, self._at.now)
+
+
+def _same_target(draft: _Draft, step: Step) -> bool:
+    return draft.target is None or draft.values.get(draft.target) == step.arguments.get(draft.target)

@@ -11,6 +11,7 @@ from steward.contract.errors import ConfigError, ErrorCode
 from steward.settings import Settings
 
 MARKER = "home.json"
+STAGE, READY = ".restoring", "ready.json"  # a restore that is complete but not yet in place
 
 POLICY = """\
 # Which tools may run without asking. Full reference: docs/policy.md
@@ -53,7 +54,9 @@ def initialise(settings: Settings) -> tuple[Path, ...]:
 
 
 def ensure(settings: Settings) -> None:
-    """Initialise a new home; refuse one that lost a registry file."""
+    """Initialise a new home; refuse one that lost a registry file; finish a restore that was killed."""
+    if (settings.home / STAGE / READY).exists():
+        finish_restore(settings)
     if not (settings.home / MARKER).exists():
         initialise(settings)
         return
@@ -64,6 +67,13 @@ def ensure(settings: Settings) -> None:
                 code=ErrorCode.CONFIG_MISSING,
                 fix="Restore it, or run 'steward init' to start with an empty one.",
             )
+
+
+def finish_restore(settings: Settings) -> None:
+    # Here and not above: it brings the database's tools, which nobody needs who only starts.
+    from steward.bootstrap.backup import finish  # noqa: PLC0415
+
+    finish(settings.home)
 
 
 def _create(path: Path, content: str) -> bool:

@@ -286,23 +286,37 @@ class Ingester:
         cut = await asyncio.to_thread(lambda: [*chunks(read.blocks)])
         if not cut:
             raise DocumentError(f"{name} holds no text.", fix="There is nothing to ingest.")
-        embedded: list[EmbeddedChunk] = []
-        for start in range(0, len(cut), _EMBED_BATCH):
-            await job.pieces(start, len(cut), name)
-            part = cut[start : start + _EMBED_BATCH]
-            embedded += await asyncio.to_thread(self._embed, document.title, part)
-        stored = await self._store.replace(
-            job.collection.id, document, embedded, embedder=self._embedder.name
+        stored = await self.keep(
+            document, cut, job.collection, told=lambda done: job.pieces(done, len(cut), name)
         )
-        await job.pieces(len(cut), len(cut), name)
         if not stored:
             job.report.unchanged += 1
             return
-        job.report.chunks += len(embedded)
+        job.report.chunks += len(cut)
         if known:
             job.report.updated += 1
         else:
             job.report.added += 1
+
+    async def keep(
+        self,
+        document: Document,
+        cut: Sequence[Chunk],
+        collection: Collection,
+        *,
+        told: Callable[[int], Awaitable[None]] | None = None,
+    ) -> bool:
+        """Store a document that was read and cut already. False when the same one is there."""
+        embedded: list[EmbeddedChunk] = []
+        for start in range(0, len(cut), _EMBED_BATCH):
+            if told is not None:
+                await told(start)
+            part = cut[start : start + _EMBED_BATCH]
+            embedded += await asyncio.to_thread(self._embed, document.title, part)
+        stored = await self._store.replace(collection.id, document, embedded, embedder=self._embedder.name)
+        if told is not None:
+            await told(len(cut))
+        return stored
 
     def _embed(self, title: str, part: Sequence[Chunk]) -> list[EmbeddedChunk]:
         texts = [with_headers(title, chunk.header_path, chunk.text) for chunk in part]

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
-from steward.contract.errors import ErrorCode, StorageError
+from steward.contract.errors import ConflictError, ErrorCode, StorageError
 from steward.storage import host
 from steward.storage.failures import explain_os_error
 
@@ -103,6 +103,24 @@ class EmbeddedServer:
                 os.kill(self._pid, signal.SIGQUIT)
         finally:
             os.close(share)
+
+    @contextmanager
+    def retired(self) -> Generator[None]:
+        """Nobody uses the server while this lasts, and it does not run: its folder may be moved away."""
+        with explain_os_error(f"The database folder {self._folder} cannot be used."):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._door():
+                share = os.open(self._folder / "programs.lock", os.O_RDWR | os.O_CREAT, 0o600)
+                try:
+                    fcntl.flock(share, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self._stop()
+                    yield
+                except BlockingIOError:
+                    raise ConflictError(
+                        f"Another program uses the database in {self._folder}.", fix="Stop it and try again."
+                    ) from None
+                finally:
+                    os.close(share)
 
     @contextmanager
     def _door(self) -> Generator[None]:

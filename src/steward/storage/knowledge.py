@@ -28,7 +28,7 @@ from steward.knowledge.model import (
 from steward.knowledge.ports import Candidates, Filters, KnownDocument, Passage, PastQuery
 from steward.knowledge.ranking import Statistics, count_class
 from steward.storage import sql
-from steward.storage.postgres import Database, Session
+from steward.storage.postgres import Session
 
 SQL = sql.load("knowledge")
 EXACT_LIMIT = 10_000  # up to here a scan of all vectors is as fast as an index, and never wrong
@@ -41,7 +41,9 @@ _CHUNK_COLUMNS = (
 
 
 class PostgresKnowledgeStore:
-    def __init__(self, database: Database) -> None:
+    """On a database, or inside a transaction of somebody else's."""
+
+    def __init__(self, database: Session) -> None:
         self._database = database
         self._settling: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 

@@ -91,6 +91,15 @@ class Session:
             raise StorageError("The database is not open.")
         return self._source
 
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator["Session"]:
+        """Everything inside happens or nothing does; inside another one, a step of it."""
+        target = self._target
+        if isinstance(target, ConnectionPool):
+            raise StorageError("A pool has no transaction of its own.")
+        async with _transaction(target) as session:
+            yield session
+
     async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
         with explained:
             return await self._target.fetch(query, *args)
@@ -163,19 +172,8 @@ class Database(Session):
         pool = self._pool
         if pool is None:
             raise StorageError("The database is not open.")
-        async with Lease(pool) as connection:
-            with explained:
-                transaction = connection.transaction()
-                await transaction.start()
-            try:
-                yield Session(connection)
-            except BaseException:
-                with suppress(*FOREIGN):  # a connection that is gone has rolled back already
-                    async with asyncio.timeout(CANCEL_DEADLINE):
-                        await transaction.rollback()
-                raise
-            with explained:
-                await transaction.commit()
+        async with Lease(pool) as connection, _transaction(connection) as session:
+            yield session
 
     async def instance(self) -> int:
         """The key by which others see in `pg_locks` that this program lives. Held from here on."""
@@ -249,6 +247,22 @@ class Database(Session):
         self._presence.drop()
         if self._server is not None:
             await _finish(asyncio.to_thread(self._server.leave))
+
+
+@asynccontextmanager
+async def _transaction(connection: Pooled) -> AsyncGenerator[Session]:
+    with explained:
+        transaction = connection.transaction()
+        await transaction.start()
+    try:
+        yield Session(connection)
+    except BaseException:
+        with suppress(*FOREIGN):  # a connection that is gone has rolled back already
+            async with asyncio.timeout(CANCEL_DEADLINE):
+                await transaction.rollback()
+        raise
+    with explained:
+        await transaction.commit()
 
 
 def _not_an_address() -> ConfigError:

@@ -18,6 +18,7 @@ from steward.surfaces.api import (
     knowledge,
     memory,
     openapi,
+    ownership,
     problems,
     proposals,
     questions,
@@ -73,6 +74,7 @@ def create_app(
         knowledge,
         memory,
         keys,
+        ownership,
         health,
         documentation,
     )

@@ -27,6 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 8 * 1024 * 1024
+LARGE_BODIES = {"/v1/import": 4 * 1024**3}  # written to disk as it comes, not held
 REQUEST_ID = "x-request-id"
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
@@ -59,11 +60,12 @@ class Protection:
         given = headers.get(REQUEST_ID, "")
         scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else new_id()
         scope["guest"] = headers.get("origin", "").lower() in self._origins
-        refusal = self._refusal(headers, guest=scope["guest"])
+        largest = LARGE_BODIES.get(scope.get("path", ""), self._max_body)
+        refusal = self._refusal(headers, guest=scope["guest"], largest=largest)
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused=refusal is not None)
         else:
-            await _Exchange(scope, send).run(self._handler(scope, receive, refusal))
+            await _Exchange(scope, send).run(self._handler(scope, bounded(receive, largest), refusal))
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> None:
         if refused:
@@ -77,11 +79,11 @@ class Protection:
             if refusal is not None:
                 await refusal.answer(scope, receive, send)
                 return
-            await self._app(scope, self._bounded(receive), send)
+            await self._app(scope, receive, send)
 
         return handle
 
-    def _refusal(self, headers: Mapping[str, str], *, guest: bool) -> "Refusal | None":
+    def _refusal(self, headers: Mapping[str, str], *, guest: bool, largest: int) -> "Refusal | None":
         host = headers.get("host", "")
         if not self._any_host and not _is_this_machine(host):
             return Refusal(421, f"This server is not called '{host}'.", "Use http://127.0.0.1 or localhost.")
@@ -92,25 +94,28 @@ class Protection:
                 "Name its origin in STEWARD_CORS_ORIGINS.",
             )
         length = headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._max_body:
-            return self._too_large()
+        if length.isdigit() and int(length) > largest:
+            return too_large(largest)
         return None
 
-    def _too_large(self) -> "Refusal":
-        return Refusal(413, f"The body is larger than {self._max_body} bytes.", "Send less at once.")
 
-    def _bounded(self, receive: Receive) -> Receive:
-        seen = 0
+def too_large(largest: int) -> "Refusal":
+    return Refusal(413, f"The body is larger than {largest} bytes.", "Send less at once.")
 
-        async def bounded() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._max_body:
-                raise HTTPException(413, self._too_large().detail)
-            return message
 
-        return bounded
+def bounded(receive: Receive, largest: int) -> Receive:
+    """A body that is longer than it was announced to be ends here."""
+    seen = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > largest:
+            raise HTTPException(413, too_large(largest).detail)
+        return message
+
+    return receive_bounded
 
 
 Handler = Callable[[Send], Awaitable[None]]

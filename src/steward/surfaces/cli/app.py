@@ -17,6 +17,7 @@ from steward.surfaces.cli import (
     knowledge,
     log,
     memory,
+    ownership,
     proposals,
     questions,
     registry,
@@ -65,6 +66,7 @@ app.add_typer(memory.app, name="memory")
 serve.register(app)
 log.register(app)
 evaluation.register(app)
+ownership.register(app)
 
 
 def main(commands: typer.Typer = app) -> None:

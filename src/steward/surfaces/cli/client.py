@@ -8,10 +8,12 @@ import json
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from steward.contract.errors import ErrorCode, InputError, StewardError, UnavailableError
+from steward.surfaces.cli.files import write_private
 
 if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --help
     import httpx
@@ -63,6 +65,22 @@ class Api:
     async def delete(self, path: str, **query: Any) -> dict[str, Any]:
         return await self._send("DELETE", path, query=query)
 
+    async def download(self, path: str, file: Path, **query: Any) -> int:
+        """An answer that is a file, written whole or not at all, for its owner only. Gives its size."""
+        response = await self._request("GET", path, params={k: v for k, v in query.items() if v is not None})
+        return write_private(file, response.content)
+
+    async def upload(self, path: str, file: Path, **query: Any) -> dict[str, Any]:
+        async def blocks() -> AsyncGenerator[bytes]:
+            with file.open("rb") as source:
+                while block := source.read(1 << 20):
+                    yield block
+
+        given = {k: v for k, v in query.items() if v is not None}
+        headers = {"Content-Type": "application/zip"}
+        response = await self._request("POST", path, params=given, content=blocks(), headers=headers)
+        return response.json()
+
     async def _send(
         self,
         method: str,
@@ -71,17 +89,21 @@ class Api:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
+        response = await self._request(method, path, params=query, json=body)
+        return response.json() if response.content else {}
+
+    async def _request(self, method: str, path: str, **more: Any) -> "httpx.Response":
         import httpx  # noqa: PLC0415 - see above
 
         try:
-            response = await self._client.request(method, path, params=query, json=body)
+            response = await self._client.request(method, path, **more)
         except httpx.HTTPError as error:
             raise _unanswered(
                 error, harmless=method == "GET" or isinstance(error, httpx.ConnectError)
             ) from error
         if response.is_error:
             raise problem(response.status_code, response.content)
-        return response.json() if response.content else {}
+        return response
 
 
 async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:

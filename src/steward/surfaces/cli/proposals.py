@@ -1,14 +1,13 @@
 """`steward proposals|approve|reject`: the calls that wait for a person."""
 
-import errno
 import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from steward.contract.errors import ErrorCode, InputError, StorageError
 from steward.surfaces.cli.client import Api, connect, route
+from steward.surfaces.cli.files import write_private
 from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
 from steward.surfaces.cli.tools import parse_object, show_result
 
@@ -113,24 +112,7 @@ async def _all(api: Api, *, state: str | None) -> list[dict[str, Any]]:
 
 
 def _write(path: Path, items: list[dict[str, Any]]) -> None:
-    """Whole or not at all; a pipe or a device takes it as it comes and is never replaced."""
-    text = json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n"
-    special = path.exists() and not path.is_file()
-    target = path if special else path.resolve()
-    partial = path if special else target.with_name(f".{target.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        if not special:
-            partial.chmod(0o600)  # arguments may be private
-            partial.rename(target)
-    except OSError as error:
-        if not special:
-            partial.unlink(missing_ok=True)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        kind, code = (StorageError, ErrorCode.STORAGE_FULL) if full else (InputError, ErrorCode.INVALID_INPUT)
-        raise kind(
-            f"{path} cannot be written: {error.strerror}.", code=code, fix="Choose another place."
-        ) from error
+    write_private(path, (json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n").encode())
 
 
 def _short(arguments: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import snowballstemmer
+import Stemmer
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
@@ -174,7 +174,7 @@ def pair_batch(pairs: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, 
     return ids, segments, mask
 
 
-_stemmer = snowballstemmer.stemmer("english")
+_stemmer = Stemmer.Stemmer("english")
 
 
 @functools.cache

@@ -45,7 +45,9 @@ class TextReader(Embedder, Protocol):
 class Reranker(Protocol):
     """How well each passage answers the query; higher is better, comparable within one query."""
 
-    def score(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]": ...
+    def score(self, query: str, passages: Sequence[str], *, seconds: float) -> "NDArray[np.float32]":
+        """One number a passage, from the first one on, for as many as there is time."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from steward.knowledge.model import (
 )
 from steward.knowledge.ports import KnowledgeStore, ReadDocument, Readers
 from steward.knowledge.search import with_headers
-from steward.knowledge.terms import terms
+from steward.knowledge.terms import term_counts
 
 LARGEST_FILE = 50 * 1024 * 1024
 IN_FLIGHT = 4  # files
@@ -322,7 +322,7 @@ class Ingester:
         texts = [with_headers(title, chunk.header_path, chunk.text) for chunk in part]
         vectors = self._embedder.embed(texts)
         return [
-            EmbeddedChunk(chunk=chunk, vector=vector, counts=Counter(terms(text)))
+            EmbeddedChunk(chunk=chunk, vector=vector, counts=term_counts(text))
             for chunk, text, vector in zip(part, texts, vectors, strict=True)
         ]
 

@@ -10,6 +10,7 @@ from steward.knowledge.ports import KnowledgeStore
 from steward.knowledge.terms import terms
 
 _SUGGESTIONS = 5
+WEAK = 0.25  # relevance below which an answer is only loosely related
 _SPREAD = 6  # documents that answer about equally well before a query counts as too broad
 
 
@@ -29,27 +30,30 @@ async def judge(
             message="Nothing relevant was found. Ask in other words, or look into one of these sections.",
             suggestions=tuple(await store.header_paths(ids, limit=_SUGGESTIONS)),
         )
-    related = tuple(await store.related_terms(ids, words, limit=_SUGGESTIONS))
     if not words:
         return QueryRefinement(
             status=Refinement.CLARIFY,
             message="The query has no word to search for. Name a thing, a place or an action.",
             suggestions=tuple(await store.header_paths(ids, limit=_SUGGESTIONS)),
         )
-    if _broad(words, hits):
+    broad = _broad(words, hits)
+    if not broad and hits[0].relevance >= WEAK:
+        return QueryRefinement(
+            status=Refinement.OPTIMAL, message="The query is specific enough.", suggestions=()
+        )
+    related = tuple(await store.related_terms(ids, words, limit=_SUGGESTIONS))
+    if broad:
         return QueryRefinement(
             status=Refinement.TOO_BROAD,
             message="Many passages fit about equally well. Add a detail"
             + (f", for example: {', '.join(related[:3])}." if related else "."),
             suggestions=related,
         )
-    if hits[0].relevance < 0.25:
-        return QueryRefinement(
-            status=Refinement.CLARIFY,
-            message="Only loosely related passages were found. Say more precisely what you need.",
-            suggestions=related,
-        )
-    return QueryRefinement(status=Refinement.OPTIMAL, message="The query is specific enough.", suggestions=())
+    return QueryRefinement(
+        status=Refinement.CLARIFY,
+        message="Only loosely related passages were found. Say more precisely what you need.",
+        suggestions=related,
+    )
 
 
 def _broad(words: Sequence[str], hits: Sequence[Hit]) -> bool:

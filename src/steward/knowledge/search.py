@@ -24,7 +24,8 @@ from steward.knowledge.terms import terms
 LONGEST_QUERY = 10_000
 CANDIDATES = 100  # of each kind
 POOL = 50  # the fusion's best, among which the order is refined
-READING = 16_000  # characters that the cross-encoder reads for one query
+READING = 16_000  # characters that the cross-encoder reads for one query, 0.2 s on two free cores
+READING_SECONDS = 2.0  # and no longer than this on a busy or slow machine
 _CONTEXT_SHARE = 0.6
 _CONTEXT_TERMS = 4
 _CONTEXT_READ = 200  # characters of it that the cross-encoder reads
@@ -134,7 +135,8 @@ def refine_order(
     pool = order[:POOL]
     logits = np.empty(0)
     if reranker is not None:
-        logits = reranker.score(query, _within([texts[int(i)] for i in pool], READING)).astype(np.float64)
+        read = _within([texts[int(i)] for i in pool], READING)
+        logits = reranker.score(query, read, seconds=READING_SECONDS).astype(np.float64)
     scores = ranking.blend(fused[pool], logits, weight=weights.reranked)
     scores = ranking.lean_on_neighbours(scores, vectors[pool], share=weights.neighbours)
     if bonus is not None:

@@ -7,12 +7,13 @@ fast as batches, because one text's tokens already fill the matrix kernels; text
 
 import importlib
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,7 @@ TOKENS = 256
 # No word of the vocabulary is longer: what is cut here could not have reached the model.
 _CHARACTERS = TOKENS * 40
 _WORKERS = min(8, os.cpu_count() or 1)
-
-
+T = TypeVar("T")
 Row = tuple[Sequence[int], Sequence[int]]
 """The ids of a text and the segment that each belongs to."""
 
@@ -56,29 +56,41 @@ class MiniLM:
         return [code.ids[: TOKENS - 2] for code in encoded]
 
     def run(self, rows: Sequence[Row]) -> list[NDArray[np.float32]]:
-        """The graph's answer for each (ids, segments)."""
+        """The graph's answer for each row."""
         return [answer for (answer,) in self._run(rows, ["result"])]
 
     def run_inside(self, rows: Sequence[Row]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """The graph's answer for each row, and the inner tensor that it was made from."""
         return [(answer, inside) for answer, inside in self._run(rows, ["result", self._inner or "result"])]
 
+    def run_within(self, rows: Sequence[Row], seconds: float) -> list[NDArray[np.float32]]:
+        """The answers for the first rows, as many as could be begun in time."""
+        end = time.monotonic() + seconds
+
+        def in_time(row: Row) -> NDArray[np.float32] | None:
+            return self._answer(row, ["result"])[0] if time.monotonic() < end else None
+
+        answers: list[NDArray[np.float32]] = []
+        for answer in self._side_by_side(in_time, rows):
+            if answer is None:
+                break
+            answers.append(answer)
+        return answers
+
     def _run(self, rows: Sequence[Row], wanted: Sequence[str]) -> list[list[NDArray[np.float32]]]:
-        session = self._session
-
-        def one(row: Row) -> list[NDArray[np.float32]]:
-            ids, segments = row
-            feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
-            return [found[0] for found in session.run(wanted, feed)]
-
-        if len(rows) < 2 or _WORKERS == 1:
-            return [one(row) for row in rows]
         # Longest first: the threads finish together.
         order = sorted(range(len(rows)), key=lambda i: -len(rows[i][0]))
-        results: list[list[NDArray[np.float32]] | None] = [None] * len(rows)
-        for index, result in zip(order, self._threads.map(one, [rows[i] for i in order]), strict=True):
-            results[index] = result
-        return [result for result in results if result is not None]
+        answers = self._side_by_side(lambda row: self._answer(row, wanted), [rows[i] for i in order])
+        results = dict(zip(order, answers, strict=True))
+        return [results[i] for i in range(len(rows))]
+
+    def _answer(self, row: Row, wanted: Sequence[str]) -> list[NDArray[np.float32]]:
+        ids, segments = row
+        feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
+        return [found[0] for found in self._session.run(wanted, feed)]
+
+    def _side_by_side(self, work: Callable[[Row], T], rows: Sequence[Row]) -> Iterator[T]:
+        return map(work, rows) if len(rows) < 2 or _WORKERS == 1 else self._threads.map(work, rows)
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:

@@ -22,7 +22,7 @@ class CrossEncoder:
     def installed(self) -> bool:
         return self._model.installed
 
-    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float32]:
+    def score(self, query: str, passages: Sequence[str], *, seconds: float) -> NDArray[np.float32]:
         """Log-odds that the passage answers the query."""
         asked, *found = self._model.token_ids([query, *passages])
         head = [CLS, *asked[:_QUERY_TOKENS], SEP]
@@ -30,4 +30,4 @@ class CrossEncoder:
         rows = [
             ([*head, *ids[:room], SEP], [0] * len(head) + [1] * (min(len(ids), room) + 1)) for ids in found
         ]
-        return np.array([float(logit[0]) for logit in self._model.run(rows)], np.float32)
+        return np.array([float(logit[0]) for logit in self._model.run_within(rows, seconds)], np.float32)

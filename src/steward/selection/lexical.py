@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from steward.contract.ports import RankedTool
+from steward.contract.stems import english_stem
 from steward.contract.tool import ToolSpec
 
 SATURATION = 1.2
@@ -27,17 +28,9 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    # Imported on first use: it brings every language of the world along, which a start need not wait for.
-    import snowballstemmer  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
-
-    return cast("Any", snowballstemmer).stemmer("english")
-
-
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return _stemmer().stemWord(word)
+    return english_stem(word)
 
 
 def words(text: str) -> list[str]:

@@ -1,12 +1,11 @@
 """How values that PostgreSQL and Python spell differently cross the wire.
 
 `json` and `jsonb` through orjson (use `json` where a document must come back exactly as it went),
-pgvector's `vector` and `halfvec` as numpy arrays and `tsvector` as terms with weights, in binary, so that
-COPY takes them.
+pgvector's `vector` and `halfvec` as numpy arrays and `tsvector` as it is (lexemes.py makes it), in binary, so
+that COPY takes them.
 """
 
 import struct
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
@@ -51,17 +50,8 @@ def _decode_halfvec(value: bytes) -> "NDArray[np.float32]":
     return np.frombuffer(value, ">f2", offset=4).astype(np.float32)
 
 
-def encode_terms(counts: Mapping[str, int]) -> bytes:
-    """A tsvector whose weight letters are 0 to 3 (D to A), as PostgreSQL receives it."""
-    parts = [struct.pack(">i", len(counts))]
-    parts += [
-        term.encode() + b"\0" + struct.pack(">HH", 1, weight << 14 | 1) for term, weight in counts.items()
-    ]
-    return b"".join(parts)
-
-
-def _decode_terms(value: bytes) -> Any:
-    raise NotImplementedError("search terms are never read back")
+def _as_is(value: bytes) -> bytes:
+    return value
 
 
 async def register(connection: Connection, vector_schema: str | None) -> None:
@@ -72,7 +62,7 @@ async def register(connection: Connection, vector_schema: str | None) -> None:
         "jsonb", encoder=_encode_jsonb, decoder=_decode_jsonb, schema="pg_catalog", format="binary"
     )
     await connection.set_type_codec(
-        "tsvector", encoder=encode_terms, decoder=_decode_terms, schema="pg_catalog", format="binary"
+        "tsvector", encoder=_as_is, decoder=_as_is, schema="pg_catalog", format="binary"
     )
     if vector_schema is None:
         return

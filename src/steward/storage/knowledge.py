@@ -26,14 +26,19 @@ from steward.knowledge.model import (
     StoredDocument,
 )
 from steward.knowledge.ports import Candidates, Filters, KnownDocument, Passage, PastQuery
-from steward.knowledge.ranking import Statistics, count_class
-from steward.storage import sql
+from steward.knowledge.ranking import Statistics
+from steward.storage import lexemes, sql
 from steward.storage.postgres import Session
 
 SQL = sql.load("knowledge")
 EXACT_LIMIT = 10_000  # up to here a scan of all vectors is as fast as an index, and never wrong
-LEXICAL_CANDIDATES = 1_500
+COUNTED_SAMPLE = 4_000  # passages of a collection whose terms are counted
+_EVALUATIONS = 8_000  # of a term in a passage, for one query
+_SCORED_TERMS = 32  # of a query, the rarest
+_BREADTH = 200  # candidates that the vector index follows
 _RECOUNT_SHARE = 0.1
+_GRAPH_BYTES = 1_300  # of memory that a vector takes while its index is built
+_GRAPH_MEMORY = 1_024  # megabytes for it at most
 _CHUNK_COLUMNS = (
     "id", "document_id", "collection_id", "sequence", "kind", "header_path", "page", "span_start", "span_end",
     "content",
@@ -133,21 +138,19 @@ class PostgresKnowledgeStore:
         self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
     ) -> bool:
         async with self._database.transaction() as session:
-            if await session.fetchval(SQL.claim_source, collection, document.source) is None:
-                raise CollectionError("The collection was deleted meanwhile.", fix="Create it again.")
-            rows = await session.fetch(SQL.known_documents, collection, [document.source])
-            if rows and (rows[0]["sha256"], rows[0]["embedder"]) == (document.sha256, embedder):
-                return False
-            if rows:
-                await session.execute(SQL.remove_documents, collection, [document.source])
-            added = await session.fetchrow(
-                SQL.add_document,
+            stored = await session.fetchrow(
+                SQL.put_document,
                 *(collection, document.source, document.title, document.media_type, document.sha256),
                 *(document.size, document.root, embedder, len(chunks), document.metadata),
             )
-            assert added is not None
-            pairs = list(zip(added["chunk_ids"], chunks, strict=True))
-            await _copy_chunks(session, collection, added["id"], pairs)
+            if stored is None:
+                if await session.fetchval(SQL.collection_exists, collection) is None:
+                    raise CollectionError("The collection was deleted meanwhile.", fix="Create it again.")
+                return False
+            if stored["replaced"]:
+                await session.execute(SQL.forget_chunks, stored["id"])
+            pairs = list(zip(stored["chunk_ids"], chunks, strict=True))
+            await _copy_chunks(session, collection, stored["id"], pairs)
         return True
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int:
@@ -155,24 +158,28 @@ class PostgresKnowledgeStore:
 
     async def settle(self, collection: int) -> None:
         async with self._settling[collection]:
-            state = await self._database.fetchrow(SQL.uncounted, collection)
-            if state is None or state["counted"] is None:
-                return
-            if (
-                abs(state["now"] - state["counted"]) > _RECOUNT_SHARE * state["counted"]
-                or state["now"] < 5_000
-            ):
-                async with self._database.transaction() as session:
-                    await session.execute(SQL.forget_frequencies, collection)
-                    await session.execute(SQL.count_frequencies, collection)
-                    await session.execute(SQL.count_lengths, collection)
+            await self._database.execute(SQL.settled, collection)
+            await asyncio.gather(self._database.execute(SQL.merge_new_terms), self._count_terms(collection))
             stored = await self._database.fetchval(SQL.vectors_stored)
             if stored > EXACT_LIMIT and not await self._database.fetchval(SQL.vector_index):
-                await self._build_vector_index()
+                await self._build_vector_index(stored)
 
-    async def _build_vector_index(self) -> None:
+    async def _count_terms(self, collection: int) -> None:
+        state = await self._database.fetchrow(SQL.uncounted, collection)
+        if state is None or state["counted"] is None:
+            return
+        changed = abs(state["now"] - state["counted"])
+        if changed > _RECOUNT_SHARE * state["counted"]:
+            async with self._database.transaction() as session:
+                await session.execute(SQL.forget_frequencies, collection)
+                await session.execute(SQL.count_frequencies, collection, -(-state["now"] // COUNTED_SAMPLE))
+                await session.execute(SQL.count_lengths, collection)
+
+    async def _build_vector_index(self, vectors: int) -> None:
+        """In memory as far as it goes: a graph that outgrows it is built many times slower."""
+        megabytes = min(max(128, vectors * _GRAPH_BYTES >> 20), _GRAPH_MEMORY)
         async with self._database.transaction() as session:
-            await session.execute("SET LOCAL maintenance_work_mem = '512MB'")
+            await session.execute(SQL.index_memory, f"{megabytes}MB")
             await session.execute(SQL.drop_vector_index)
             await session.execute(SQL.create_vector_index)
 
@@ -184,7 +191,7 @@ class PostgresKnowledgeStore:
         statistics = await self._statistics(filters.collections, list(terms))
         if not statistics.passages:  # a load that was killed before it could count
             for collection in filters.collections:
-                await self.settle(collection)
+                await self._count_terms(collection)
             statistics = await self._statistics(filters.collections, list(terms))
         lexical, nearest = await asyncio.gather(
             self._lexical(terms, filters.collections, statistics, limit),
@@ -192,9 +199,10 @@ class PostgresKnowledgeStore:
         )
         ids = list(dict.fromkeys([*lexical, *nearest]))
         rows = await self._database.fetch(
-            SQL.passages, ids, [quoted(term) for term in terms], [kind.value for kind in filters.kinds],
-            dict(filters.metadata),
-        )  # fmt: skip
+            SQL.passages,
+            *(ids, [lexemes.quoted(term) for term in terms]),
+            *([kind.value for kind in filters.kinds], dict(filters.metadata)),
+        )
         vectors = [row["embedding"] for row in rows]
         return Candidates(
             passages=[_passage(row) for row in rows],
@@ -205,31 +213,34 @@ class PostgresKnowledgeStore:
         )
 
     async def _statistics(self, collections: Sequence[int], terms: Sequence[str]) -> Statistics:
-        totals, frequencies = await asyncio.gather(
-            self._database.fetch(SQL.totals, list(collections)),
-            self._database.fetch(SQL.frequencies, list(collections), list(terms)),
+        row = await self._database.fetchrow(
+            SQL.statistics, list(collections), list(terms), [lexemes.quoted(term) for term in terms]
         )
-        passages = sum(row["counted_chunks"] for row in totals)
-        length = sum(row["counted_chunks"] * row["average_length"] for row in totals)
+        assert row is not None
+        counted = zip(terms, row["frequencies"], strict=True)
         return Statistics(
-            passages=passages,
-            average_length=length / passages if passages else 1.0,
-            frequency={row["term"]: row["chunks"] for row in frequencies},
+            passages=row["passages"],
+            average_length=row["average_length"],
+            frequency={term: chunks for term, chunks in counted if chunks},
         )
 
     async def _lexical(
         self, terms: Mapping[str, int], collections: Sequence[int], statistics: Statistics, limit: int
     ) -> list[int]:
-        known = sorted(
-            (term for term in terms if term in statistics.frequency), key=statistics.frequency.__getitem__
-        )
+        known = sorted(statistics.frequency, key=statistics.frequency.__getitem__)[:_SCORED_TERMS]
         if not known:
             return []
         weights = [statistics.weight(term) * terms[term] for term in known]
+        read = max(_EVALUATIONS // len(known), 2 * limit)
         rows = await self._database.fetch(
             SQL.lexical,
-            *(list(collections), [quoted(term) for term in known], weights, _rare(known, statistics)),
-            *(LEXICAL_CANDIDATES, statistics.average_length, limit),
+            *(
+                list(collections),
+                [lexemes.quoted(term) for term in known],
+                weights,
+                _telling(known, statistics, read),
+            ),
+            *(read, statistics.average_length, limit),
         )
         return [row["chunk_id"] for row in rows]
 
@@ -245,9 +256,8 @@ class PostgresKnowledgeStore:
         if statistics.passages <= EXACT_LIMIT:
             rows = await self._database.fetch(SQL.nearest_exact, list(collections), vector, limit)
         else:
-            async with self._database.transaction() as session:
-                await session.execute(SQL.search_settings, str(max(limit, 100)))
-                rows = await session.fetch(SQL.nearest, list(collections), vector, limit)
+            breadth = str(min(max(limit, _BREADTH), 1_000))
+            rows = await self._database.fetch(SQL.nearest, list(collections), vector, limit, breadth)
         return [row["chunk_id"] for row in rows]
 
     async def related_terms(
@@ -255,7 +265,7 @@ class PostgresKnowledgeStore:
     ) -> Sequence[str]:
         if not terms:
             return []
-        query = " | ".join(map(quoted, terms))
+        query = " | ".join(map(lexemes.quoted, terms))
         rows = await self._database.fetch(SQL.related_terms, list(collections), query, list(terms), limit)
         return [row["lexeme"] for row in rows]
 
@@ -322,30 +332,31 @@ async def _copy_chunks(
         "kb_terms",
         columns=("chunk_id", "collection_id", "length", "terms"),
         records=[
-            (chunk_id, collection, item.length, {term: count_class(n) for term, n in item.counts.items()})
-            for chunk_id, item in pairs
+            (chunk_id, collection, item.length, lexemes.encoded(item.counts)) for chunk_id, item in pairs
         ],
     )
 
 
-def _rare(known: Sequence[str], statistics: Statistics) -> str:
-    """Terms that pick candidates: the rarest ones; if even the rarest is common, all of them at once."""
+def _telling(known: Sequence[str], statistics: Statistics, read: int) -> str:
+    """Which passages are worth scoring: those with the rarest terms, as many terms as can be read.
+
+    When even the rarest is in too many, another term must stand beside it.
+    """
     chosen: list[str] = []
     total = 0
     for term in known:
         total += statistics.frequency[term]
-        if total > LEXICAL_CANDIDATES:
+        if chosen and total > read:
             break
-        chosen.append(quoted(term))
-    return " | ".join(chosen) if chosen else " & ".join(map(quoted, known))
+        chosen.append(lexemes.quoted(term))
+    others = [lexemes.quoted(term) for term in known[1:]]
+    if len(chosen) == 1 and others and statistics.frequency[known[0]] > read:
+        return f"{chosen[0]} & ({' | '.join(others)})"
+    return " | ".join(chosen)
 
 
 def stacked(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     return np.stack(vectors) if vectors else np.empty((0, 0), np.float32)
-
-
-def quoted(term: str) -> str:
-    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _collection(row: asyncpg.Record) -> Collection:

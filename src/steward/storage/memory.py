@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.knowledge.memory import IndexedMemory, Memory, MemoryCandidates, MemoryPage, Scope
-from steward.knowledge.ranking import Statistics, count_class
-from steward.storage import cursor, sql
-from steward.storage.knowledge import quoted, stacked
+from steward.knowledge.ranking import Statistics
+from steward.storage import cursor, lexemes, sql
+from steward.storage.knowledge import stacked
 from steward.storage.postgres import Database
 
 SQL = sql.load("memory")
@@ -22,7 +22,6 @@ class PostgresMemoryStore:
 
     async def add(self, item: IndexedMemory, *, embedder: str, supersedes: Sequence[str]) -> str:
         memory, scope = item.memory, item.memory.scope
-        classes = {term: count_class(count) for term, count in item.counts.items()}
         async with self._database.transaction() as session:
             await session.execute(SQL.lock_scope, scope.user)
             known = await session.fetchval(
@@ -34,7 +33,13 @@ class PostgresMemoryStore:
                 SQL.add_memory,
                 *(memory.id, scope.user, scope.agent, scope.project, memory.conversation, memory.content),
                 *(memory.context, memory.source, memory.metadata, memory.happened_at, memory.created_at),
-                *(memory.fingerprint, embedder, sum(item.counts.values()), classes, item.vector),
+                *(
+                    memory.fingerprint,
+                    embedder,
+                    sum(item.counts.values()),
+                    lexemes.encoded(item.counts),
+                    item.vector,
+                ),
             )
             if supersedes:
                 await session.execute(SQL.supersede, list(supersedes), memory.id, memory.created_at)
@@ -50,7 +55,7 @@ class PostgresMemoryStore:
     async def candidates(
         self, scope: Scope, terms: Mapping[str, int], vector: NDArray[np.float32], *, limit: int
     ) -> MemoryCandidates:
-        words = [quoted(term) for term in terms]
+        words = [lexemes.quoted(term) for term in terms]
         totals = await self._database.fetchrow(SQL.totals, scope.user, words)
         assert totals is not None
         statistics = Statistics(
@@ -83,7 +88,7 @@ class PostgresMemoryStore:
         known = [term for term in terms if stats.frequency[term]]
         if not known:
             return []
-        words = [quoted(term) for term in known]
+        words = [lexemes.quoted(term) for term in known]
         weights = [stats.weight(term) * terms[term] for term in known]
         rows = await self._database.fetch(
             SQL.lexical, *whose, words, weights, " | ".join(words), stats.average_length, limit

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, TypeVar
+
+from steward.contract.stems import english_stem
 
 T = TypeVar("T")
 
@@ -22,18 +24,6 @@ _EMPTY = frozenset({
     "some", "please", "it", "is", "me", "i", "up", "off", "out", "new", "get", "do", "all",
 })  # fmt: skip
 _ALIKE = 0.8
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 the library's name
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> _Stemmer:
-    # Imported on first use: it brings every language of the world along, which a start need not wait for.
-    import snowballstemmer  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
-
-    return cast("_Stemmer", snowballstemmer.stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +82,7 @@ def _contains(reference: str, title: str) -> bool:
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     irregular = _IRREGULAR.get(word, word)
-    return _stemmer().stemWord(irregular)
+    return english_stem(irregular)
 
 
 def stems(text: str) -> frozenset[str]:

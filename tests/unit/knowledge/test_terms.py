@@ -1,8 +1,10 @@
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from steward.knowledge.terms import _stem, terms
+from steward.knowledge.terms import term_counts, terms
 
 
 @pytest.mark.parametrize(
@@ -28,14 +30,12 @@ def test_an_endless_word_stays_small() -> None:
     assert max(map(len, terms("y" * 1_000_000))) <= 64
 
 
-def test_threads_do_not_spoil_each_others_words() -> None:
-    texts = [
-        " ".join(f"{stem}{tail}{number}ly" for tail in ("ing", "ation", "ies"))
-        for number in range(60)
-        for stem in ("carr", "instanc", "swarm")
-    ]
-    expected = {text: terms(text) for text in texts}
-    _stem.cache_clear()
-    with ThreadPoolExecutor(8) as pool:
-        found = dict(zip(texts * 5, pool.map(terms, texts * 5), strict=False))
-    assert found == expected
+def test_counts_are_those_of_the_terms() -> None:
+    text = "A swarm of swarms: maxRetryCount, MAX_RETRY and Max. HTTPServer's swarming servers"
+    assert term_counts(text) == Counter(terms(text))
+    assert term_counts(text)["swarm"] == 3
+
+
+@given(st.text(alphabet=st.characters(codec="ascii")))
+def test_plain_text_has_the_same_words_beside_an_accent(text: str) -> None:
+    assert terms(f"{text} é") == [*terms(text), "é"]

@@ -49,8 +49,13 @@ def test_the_cross_encoder_prefers_the_answer() -> None:
     answer, other = reader.score(
         "When does a swarm leave?",
         ["A swarm leaves with the old queen in May.", "Bread is baked at 230 degrees."],
+        seconds=60,
     )
     assert answer > other + 2
+
+
+def test_the_cross_encoder_reads_no_further_when_its_time_is_over() -> None:
+    assert CrossEncoder().score("When?", ["In May."] * 3, seconds=0).shape == (0,)
 
 
 def test_a_missing_model_file_is_named() -> None:

@@ -5,16 +5,8 @@ Owns no tool names and no domain: what a tool is about, its definition says.
 
 import re
 from functools import lru_cache
-from typing import Protocol, cast
 
-import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
-
-
-_STEMMER = cast("_Stemmer", snowballstemmer.stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
+from steward.contract.stems import english_stem
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -51,7 +43,7 @@ _VERBS = (
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    return _STEMMER.stemWord(word.lower().replace("\u2019", "'").removesuffix("'s"))
+    return english_stem(word.lower().replace("\u2019", "'").removesuffix("'s"))
 
 
 _INTENTION = {stem(word): group.split()[0] for group in _VERBS for word in group.split()}

@@ -52,12 +52,6 @@ WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[
 SELECT id, source FROM kb_documents
 WHERE collection_id = $1 AND root IS NOT NULL AND starts_with(source, $2) AND id > $3 ORDER BY id LIMIT 500;
 
--- name: claim_source
--- Two ingests of one source take turns. A crash of the server may lose the last commits, never part of one, and the
--- next ingest brings them back: so nobody waits for the disk here, and `settle` commits for all.
-SELECT id, pg_advisory_xact_lock(hashtextextended($2, $1)), set_config('synchronous_commit', 'off', true)
-FROM kb_collections WHERE id = $1 FOR KEY SHARE;
-
 -- name: remove_documents
 WITH gone AS (
     DELETE FROM kb_documents
@@ -65,18 +59,49 @@ WITH gone AS (
 )
 SELECT count(*) FROM gone;
 
--- name: add_document
-INSERT INTO kb_documents
+-- name: put_document
+-- Two ingests of one source take turns here, and what is stored already is left alone (no row comes back). Nobody
+-- waits for the disk: a crash of the server may lose the last commits, never part of one, the next ingest brings them
+-- back, and `settled` commits for all of them.
+WITH hasty AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+    home AS MATERIALIZED (SELECT id FROM kb_collections, hasty WHERE id = $1 FOR KEY SHARE OF kb_collections)
+INSERT INTO kb_documents AS d
     (collection_id, source, title, media_type, sha256, size, root, embedder, chunks, metadata)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-RETURNING id, ARRAY(SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $9)) AS chunk_ids;
+SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM home
+ON CONFLICT (collection_id, md5(source)) DO UPDATE SET
+    source = excluded.source, title = excluded.title, media_type = excluded.media_type, sha256 = excluded.sha256,
+    size = excluded.size, root = excluded.root, embedder = excluded.embedder, chunks = excluded.chunks,
+    metadata = excluded.metadata, ingested_at = now()
+WHERE (d.sha256, d.embedder) IS DISTINCT FROM (excluded.sha256, excluded.embedder)
+RETURNING id, xmax <> 0 AS replaced,
+    ARRAY(SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $9)) AS chunk_ids;
 
--- name: totals
-SELECT id, counted_chunks, average_length FROM kb_collections WHERE id = ANY($1::integer[]);
+-- name: forget_chunks
+SELECT kb_forget_chunks(ARRAY[$1::bigint]);
 
--- name: frequencies
-SELECT term, sum(chunks)::bigint AS chunks FROM kb_frequencies
-WHERE collection_id = ANY($1::integer[]) AND term = ANY($2::text[]) GROUP BY term;
+-- name: collection_exists
+SELECT true FROM kb_collections WHERE id = $1;
+
+-- name: statistics
+-- A term that was not counted, because it is new or rare, is looked up.
+SELECT coalesce(sum(c.counted_chunks), 0)::bigint AS passages,
+    coalesce(sum(c.counted_chunks * c.average_length) / nullif(sum(c.counted_chunks), 0), 1)::real AS average_length,
+    ARRAY(
+        SELECT coalesce(
+            (SELECT sum(f.chunks) FROM kb_frequencies f WHERE f.collection_id = ANY($1::integer[]) AND f.term = u.term),
+            (SELECT count(*) FROM kb_terms t
+             WHERE t.terms @@ u.query::tsquery AND t.collection_id = ANY($1::integer[]))
+        )::bigint
+        FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(term, query, n) ORDER BY n
+    ) AS frequencies
+FROM kb_collections c WHERE c.id = ANY($1::integer[]);
+
+-- name: settled
+-- Waits for the disk, and with it for every document committed before.
+UPDATE kb_collections SET settled_at = now() WHERE id = $1;
+
+-- name: merge_new_terms
+SELECT gin_clean_pending_list('kb_terms_terms');
 
 -- name: uncounted
 SELECT (SELECT count(*) FROM kb_terms WHERE collection_id = $1) AS now,
@@ -86,9 +111,11 @@ SELECT (SELECT count(*) FROM kb_terms WHERE collection_id = $1) AS now,
 DELETE FROM kb_frequencies WHERE collection_id = $1;
 
 -- name: count_frequencies
+-- Of a large collection one passage in $2 is counted; terms too rare for that are left to `statistics`.
 INSERT INTO kb_frequencies (collection_id, term, chunks)
-SELECT $1::integer, word, ndoc
-FROM ts_stat(format('SELECT terms FROM kb_terms WHERE collection_id = %s', $1::integer));
+SELECT $1::integer, word, ndoc * $2::integer
+FROM ts_stat(format('SELECT terms FROM kb_terms WHERE collection_id = %s AND chunk_id %% %s = 0', $1::integer, $2::integer))
+WHERE ndoc >= CASE WHEN $2 = 1 THEN 2 ELSE 5 END;
 
 -- name: count_lengths
 UPDATE kb_collections SET (counted_chunks, average_length) =
@@ -103,13 +130,17 @@ SELECT count(*) FROM kb_vectors;
 
 -- name: create_vector_index
 CREATE INDEX kb_vectors_nearest ON kb_vectors USING hnsw (embedding halfvec_cosine_ops)
-WITH (m = 16, ef_construction = 64);
+WITH (m = 12, ef_construction = 48);
+
+-- name: index_memory
+SELECT set_config('maintenance_work_mem', $1, true);
 
 -- name: drop_vector_index
 DROP INDEX IF EXISTS kb_vectors_nearest;
 
 -- name: lexical
--- Candidates by the rare terms, scored by all of them; the constant undoes ts_rank's own scaling.
+-- Candidates by the rare terms, scored by all of them; the constant undoes ts_rank's own scaling. BM25 is written so
+-- that a term is looked up once: n / (n + norm) = 1 - norm / (n + norm).
 WITH asked AS MATERIALIZED (
     SELECT q::tsquery AS q, w FROM unnest($2::text[], $3::real[]) AS t(q, w)
 ), found AS MATERIALIZED (
@@ -117,21 +148,26 @@ WITH asked AS MATERIALIZED (
     WHERE terms @@ $4::text::tsquery AND collection_id = ANY($1::integer[]) LIMIT $5
 )
 SELECT f.chunk_id FROM found f, LATERAL (
-    SELECT sum(a.w * c.n / (c.n + 1.5 * (0.25 + 0.75 * f.length / $6::real))) AS score
-    FROM asked a, LATERAL (SELECT ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 AS n) c
+    SELECT 1.5 * (0.25 + 0.75 * f.length / $6::real) AS norm
+) l, LATERAL (
+    SELECT sum(a.w * (1 - l.norm / (ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 + l.norm))) AS score
+    FROM asked a
 ) s
 ORDER BY s.score DESC, f.chunk_id LIMIT $7;
 
 -- name: nearest
-SELECT chunk_id FROM kb_vectors WHERE collection_id = ANY($1::integer[])
-ORDER BY embedding <=> $2 LIMIT $3;
+-- The settings hold for this statement; the search depends on them, so that they are made before it.
+SELECT v.chunk_id
+FROM (SELECT set_config('hnsw.ef_search', $4, true) AS ef,
+          set_config('hnsw.iterative_scan', 'relaxed_order', true) AS scan) s,
+    LATERAL (
+        SELECT chunk_id FROM kb_vectors
+        WHERE collection_id = ANY($1::integer[]) AND s.ef <> '' AND s.scan <> '' ORDER BY embedding <=> $2 LIMIT $3
+    ) v;
 
 -- name: nearest_exact
 WITH mine AS MATERIALIZED (SELECT chunk_id, embedding FROM kb_vectors WHERE collection_id = ANY($1::integer[]))
 SELECT chunk_id FROM mine ORDER BY embedding <=> $2 LIMIT $3;
-
--- name: search_settings
-SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
 
 -- name: passages
 SELECT k.id AS chunk_id, k.document_id, c.name AS collection, k.content, k.kind, k.sequence, k.header_path, k.page,
@@ -149,7 +185,7 @@ WHERE (cardinality($3::text[]) = 0 OR k.kind = ANY($3)) AND d.metadata @> $4::js
 -- name: related_terms
 -- Words that keep company with the query's, neither everywhere nor almost nowhere.
 WITH near AS MATERIALIZED (
-    SELECT terms FROM kb_terms WHERE collection_id = ANY($1::integer[]) AND terms @@ $2::text::tsquery LIMIT 200
+    SELECT terms FROM kb_terms WHERE collection_id = ANY($1::integer[]) AND terms @@ $2::text::tsquery LIMIT 100
 ), seen AS (
     SELECT lexeme, count(*) AS n FROM near, unnest(terms) AS u(lexeme) GROUP BY lexeme HAVING count(*) > 1
 )
@@ -158,8 +194,12 @@ WHERE s.lexeme <> ALL($3::text[]) AND length(s.lexeme) > 3 AND s.lexeme !~ '[0-9
 GROUP BY s.lexeme, s.n ORDER BY s.n::real / sqrt(sum(f.chunks)) DESC, s.lexeme LIMIT $4;
 
 -- name: header_paths
-SELECT header_path FROM kb_chunks WHERE collection_id = ANY($1::integer[]) AND header_path <> ''
-GROUP BY header_path ORDER BY count(*) DESC, header_path LIMIT $2;
+-- Of the newest documents: there is no need to read the whole library for a hint.
+SELECT k.header_path
+FROM (SELECT id FROM kb_documents WHERE collection_id = ANY($1::integer[]) ORDER BY id DESC LIMIT 100) d
+JOIN kb_chunks k ON k.document_id = d.id
+WHERE k.header_path <> '' AND k.sequence < 50
+GROUP BY k.header_path ORDER BY count(*) DESC, k.header_path LIMIT $2;
 
 -- name: document
 SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id WHERE d.id = $1;
@@ -170,8 +210,11 @@ WHERE c.name = $1 AND ($3::bigint IS NULL OR (d.source, d.id) > (SELECT source, 
 ORDER BY d.source, d.id LIMIT $2;
 
 -- name: record_query
-WITH trimmed AS (DELETE FROM kb_queries WHERE id <= (SELECT max(id) FROM kb_queries) - 10000)
-INSERT INTO kb_queries (query, collections, results, best, refinement, user_id) VALUES ($1, $2, $3, $4, $5, $6);
+-- The answer does not wait for the disk: of what a crash can take, this is the least.
+WITH hasty AS (SELECT set_config('synchronous_commit', 'off', true)),
+    trimmed AS (DELETE FROM kb_queries WHERE id <= (SELECT max(id) FROM kb_queries) - 10000)
+INSERT INTO kb_queries (query, collections, results, best, refinement, user_id)
+SELECT $1, $2, $3, $4, $5, $6 FROM hasty;
 
 -- name: history
 SELECT id, query, collections, results, best, refinement, asked_at FROM kb_queries

@@ -37,8 +37,10 @@ WITH asked AS MATERIALIZED (
     SELECT q::tsquery AS q, w FROM unnest($4::text[], $5::real[]) AS t(q, w)
 )
 SELECT m.id FROM memories m, LATERAL (
-    SELECT sum(a.w * c.n / (c.n + 1.5 * (0.25 + 0.75 * m.length / $7::real))) AS score
-    FROM asked a, LATERAL (SELECT ts_rank('{0.1,0.2,0.34,0.6}', m.terms, a.q) * 16.44934066848 AS n) c
+    SELECT 1.5 * (0.25 + 0.75 * m.length / $7::real) AS norm
+) l, LATERAL (
+    SELECT sum(a.w * (1 - l.norm / (ts_rank('{0.1,0.2,0.34,0.6}', m.terms, a.q) * 16.44934066848 + l.norm))) AS score
+    FROM asked a
 ) s
 WHERE m.user_id = $1 AND (m.agent IS NULL OR m.agent = $2) AND (m.project IS NULL OR m.project = $3)
     AND m.superseded_at IS NULL AND m.terms @@ $6::text::tsquery

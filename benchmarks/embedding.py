@@ -1,7 +1,7 @@
 """The embedder and the cross-encoder: texts a second, and the time of one query.
 
-Texts are made-up passages of realistic length (passages.py). On two cores both run two texts at a time; a text
-gets the same vector in any company, so a batch is only a matter of keeping the cores busy.
+Texts are made-up passages of realistic length (passages.py). On two cores both run two texts at a time; a
+text gets the same vector in any company, so a batch is only a matter of keeping the cores busy.
 
     python benchmarks/embedding.py [TEXTS]
 """

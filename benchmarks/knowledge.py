@@ -1,11 +1,11 @@
 """The knowledge base beside chromadb and sqlite-vec, at 5,000 and 100,000 chunks, in one run.
 
-Every store gets the same chunks with the same vectors (passages.py says what they are like), so that embedding
-stays out of the ingest rate, which ends when everything is indexed. Vector queries count against an exact
-search. Ours tokenises and indexes terms as well and writes one transaction a document of 20 chunks; the peers
-do neither. `query` is the whole question as users ask it: embedding, search, folding, refinement, history. The
-processor's time is shown too, because a busy machine stretches the other. The peers live in an environment of
-their own, made on the first run.
+Every store gets the same chunks with the same vectors (passages.py says what they are like), so that
+embedding stays out of the ingest rate, which ends when everything is indexed. Vector queries count against an
+exact search. Ours tokenises and indexes terms as well and writes one transaction a document of 20 chunks; the
+peers do neither. `query` is the whole question as users ask it: embedding, search, folding, refinement,
+history. The processor's time is shown too, because a busy machine stretches the other. The peers live in an
+environment of their own, made on the first run.
 
     python benchmarks/knowledge.py [SIZE ...]
 """
@@ -80,7 +80,6 @@ async def ours(corpus: Corpus) -> dict[str, float]:
             clock = Clock(place)
             with clock.running():
                 await _load(store, collection.id, corpus)
-                loaded = clock.wall
                 await store.settle(collection.id)
             rows = await database.fetch("SELECT id, content FROM kb_chunks")
             index = {text: n for n, text in enumerate(corpus.texts)}

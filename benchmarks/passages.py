@@ -78,3 +78,7 @@ def _vectors(size: int, questions: int, rng: np.random.Generator) -> tuple[np.nd
         return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
     return near(np.arange(size) // DOCUMENT % TOPICS), near(rng.integers(TOPICS, size=questions))
+
+
+if __name__ == "__main__":
+    print(made_up(DOCUMENT, 1).texts[0])

@@ -28,7 +28,7 @@ def main() -> None:
     corpus = made_up(count, 50)
     embedder, reranker = MiniLMEmbedder(), CrossEncoder()
     embedder.embed(["warm"])
-    reranker.score("warm", ["up"], seconds=60)
+    reranker.score("warm", ["up"])
     for batch in (1, 16, count):
         parts = [corpus.texts[start : start + batch] for start in range(0, count, batch)]
         wall, processor = timed(lambda parts=parts: [embedder.embed(part) for part in parts])
@@ -37,7 +37,7 @@ def main() -> None:
         )
     queries = [timed(lambda q=question: embedder.embed([q]))[0] for question in corpus.questions]
     print(f"one query: {statistics.median(queries) * 1e3:.1f} ms")
-    wall, processor = timed(lambda: reranker.score(corpus.questions[0], corpus.texts[:50], seconds=600))
+    wall, processor = timed(lambda: reranker.score(corpus.questions[0], corpus.texts[:50]))
     print(f"cross-encoder: {50 / wall:7.1f} passages/s, {processor / 50 * 1e3:.1f} ms each")
 
 

@@ -1,5 +1,6 @@
 """Ports that several rooms share. Implementations are chosen in bootstrap and nowhere else."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -45,7 +46,9 @@ class TextReader(Embedder, Protocol):
 class Reranker(Protocol):
     """How well each passage answers the query; higher is better, comparable within one query."""
 
-    def score(self, query: str, passages: Sequence[str], *, seconds: float) -> "NDArray[np.float32]":
+    def score(
+        self, query: str, passages: Sequence[str], *, seconds: float = math.inf
+    ) -> "NDArray[np.float32]":
         """One number a passage, from the first one on, for as many as there is time."""
         ...
 

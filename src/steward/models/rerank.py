@@ -4,6 +4,7 @@ Owns the pairing of the two texts. The graph is made by scripts/train_reranker.p
 installation without it searches without re-ranking (`installed`).
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +23,7 @@ class CrossEncoder:
     def installed(self) -> bool:
         return self._model.installed
 
-    def score(self, query: str, passages: Sequence[str], *, seconds: float) -> NDArray[np.float32]:
+    def score(self, query: str, passages: Sequence[str], *, seconds: float = math.inf) -> NDArray[np.float32]:
         """Log-odds that the passage answers the query."""
         asked, *found = self._model.token_ids([query, *passages])
         head = [CLS, *asked[:_QUERY_TOKENS], SEP]

@@ -49,7 +49,6 @@ def test_the_cross_encoder_prefers_the_answer() -> None:
     answer, other = reader.score(
         "When does a swarm leave?",
         ["A swarm leaves with the old queen in May.", "Bread is baked at 230 degrees."],
-        seconds=60,
     )
     assert answer > other + 2
 

@@ -3,11 +3,16 @@
 Run `make reference` after changing a command, a setting, a route, a built-in tool or an error code.
 """
 
+import ast
+import asyncio
 import inspect
+import os
+import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.main
@@ -19,6 +24,10 @@ from steward.contract.errors import ErrorCode, StewardError  # noqa: E402
 from steward.settings import Settings  # noqa: E402
 from steward.surfaces.cli.app import app  # noqa: E402
 
+if TYPE_CHECKING:
+    from steward.bootstrap import Platform
+
+CODE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|REJECTED|UNAUTHORIZED|CANCELLED")
 MADE = "<!-- Made by `make reference`; edit the code instead. -->\n"
 
 
@@ -100,11 +109,38 @@ def env_example() -> str:
 
 
 def errors() -> str:
-    lines = [MADE, "# Error codes\n", "Stable: programs may rely on them. Tools add codes of their own.\n"]
+    lines = [MADE, "# Error codes\n", "Stable: programs may rely on them.\n"]
     raised = {str(kind.default_code): kind.__name__ for kind in subclasses(StewardError)}
     lines += ["| code | usual error |", "|---|---|"]
     lines += [f"| `{code.value}` | {raised.get(code.value, '')} |" for code in ErrorCode]
+    lines += ["\n## Codes of single rooms\n", "| code | room |", "|---|---|"]
+    general = {code.value for code in ErrorCode}
+    lines += [f"| `{code}` | {room} |" for code, room in room_codes() if code not in general]
     return "\n".join(lines) + "\n"
+
+
+def room_codes() -> list[tuple[str, str]]:
+    """Codes that a room gives where it raises or answers, read from its source."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "src" / "steward").rglob("*.py")):
+        room = path.relative_to(ROOT / "src" / "steward").parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for value in code_values(node):
+                if isinstance(value, ast.Constant) and CODE.fullmatch(str(value.value)):
+                    found.setdefault(str(value.value), set()).add(f"`{room}`")
+    return [(code, ", ".join(sorted(rooms))) for code, rooms in sorted(found.items())]
+
+
+def code_values(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.keyword(arg="code" | "error_code", value=value):
+            yield value
+        case ast.Assign(targets=[ast.Name(id="default_code")], value=value):
+            yield value
+        case ast.ClassDef(name=name, body=body) if name.endswith("Code") and name != "ErrorCode":
+            yield from (item.value for item in body if isinstance(item, ast.Assign))
+        case _:
+            return
 
 
 def subclasses(kind: type[StewardError]) -> Iterator[type[StewardError]]:
@@ -128,6 +164,43 @@ def routes() -> str:
     return "\n".join(lines) + "\n"
 
 
+def tools(platform: "Platform") -> str:
+    """What stands behind the door of a new workspace. Needs a database, so a test of its own checks it."""
+    lines = [MADE, "# Built-in tools\n", "What a new workspace can do; `steward tools list` shows yours.\n"]
+    known = sorted(platform.orchestrator.registry, key=lambda tool: tool.spec.name)
+    for tool in known:
+        spec = tool.spec
+        lines.append(f"## {spec.name}\n")
+        lines.append(spec.description.strip() + "\n")
+        also = f" Also called {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
+        lines.append(f"Agent `{tool.agent_id}`, {platform.rating(spec).value.replace('_', ' ')}.{also}\n")
+        properties = spec.input_schema.get("properties", {})
+        if properties:
+            required = set(spec.input_schema.get("required", ()))
+            lines += ["| argument | needed | meaning |", "|---|---|---|"]
+            for name, schema in properties.items():
+                text = " ".join(str(schema.get("description", "")).split()).replace("|", "/")
+                lines.append(f"| `{name}` | {'yes' if name in required else ''} | {text} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+TOOLS_PAGE = ROOT / "docs" / "reference" / "tools.md"
+
+
+async def write_tools() -> None:
+    from steward.bootstrap import open_platform  # noqa: PLC0415 - only here: it takes a while
+    from steward.settings import blank_environment, load_settings  # noqa: PLC0415
+
+    os.environ = blank_environment()  # type: ignore[assignment]  # noqa: B003 - the page must not depend on it
+    with tempfile.TemporaryDirectory(prefix="steward-reference-") as folder:
+        os.chdir(folder)
+        settings = load_settings(STEWARD_HOME=Path(folder) / "home", OTEL_EXPORTER_OTLP_ENDPOINT="none")
+        async with open_platform(settings) as platform:
+            TOOLS_PAGE.write_text(tools(platform), encoding="utf-8")
+        os.chdir(ROOT)
+
+
 def pages() -> dict[Path, str]:
     folder = ROOT / "docs" / "reference"
     return {
@@ -143,3 +216,4 @@ if __name__ == "__main__":
     for path, text in pages().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    asyncio.run(write_tools())

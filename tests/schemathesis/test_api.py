@@ -18,13 +18,13 @@ CHECKS = (
 KEY = "a-key-for-generated-requests"
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 async def test_generated_requests_are_answered_as_described(tmp_path: Path, database_url: str) -> None:
-    async with steward_up(tmp_path, database_url, STEWARD_API_KEY=KEY) as steward:
+    async with steward_up(tmp_path, database_url, STEWARD_API_KEY=KEY, STEWARD_RATE_LIMIT="0") as steward:
         run = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("schemathesis")), "run", f"{steward.url}/openapi.json",
             "--header", f"X-API-Key: {KEY}", "--checks", CHECKS, "--phases", "examples,coverage,fuzzing",
-            "--max-examples", "20", "--seed", "1", "--no-color", "--warnings", "off",
+            "--max-examples", "25", "--seed", "1", "--no-color", "--warnings", "off",
             # Stopping an agent on purpose would take away what the other requests are about.
             "--exclude-path-regex", "/(start|stop)$",
             cwd=tmp_path, env=os.environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,

@@ -19,7 +19,7 @@ router = APIRouter(tags=["ownership"])
 
 ZIP = "application/zip"
 BYTES = {"schema": {"type": "string", "format": "binary"}}
-BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {ZIP: BYTES}}}
+BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": BYTES}}}
 UserQuery = Annotated[
     str | None,
     Query(max_length=64, description="Somebody else than the key's own user; needs the role admin."),

@@ -77,7 +77,7 @@ class Api:
                     yield block
 
         given = {k: v for k, v in query.items() if v is not None}
-        headers = {"Content-Type": "application/zip"}
+        headers = {"Content-Type": "application/octet-stream"}
         response = await self._request("POST", path, params=given, content=blocks(), headers=headers)
         return response.json()
 

@@ -1,0 +1,64 @@
+"""What the README shows is what happens: its commands, run as a reader runs them."""
+
+import asyncio
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from tests.readme import README, mentioned, shown
+from tests.running import steward_up
+
+from steward.surfaces.cli.app import app
+from steward.surfaces.cli.knowledge import app as research_agent
+
+ROOT = README.parent
+
+
+@pytest.mark.timeout(600)
+async def test_the_readmes_commands_do_what_it_says(tmp_path: Path, database_url: str) -> None:
+    commands = Path(sys.executable).parent
+    environment = os.environ | {
+        "STEWARD_HOME": str(tmp_path / "home"),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        "PATH": f"{commands}:{os.environ['PATH']}",
+    }
+    proposal = ""
+    async with steward_up(tmp_path, database_url, STEWARD_ALLOWED_ROOTS=str(ROOT)):
+        for step in shown():
+            ran = await asyncio.create_subprocess_exec(
+                *("bash", "-c", re.sub(r"\bID\b", proposal, step.command)),
+                env=environment, cwd=ROOT, stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+            )  # fmt: skip
+            said = (await ran.communicate())[0].decode()
+            assert (ran.returncode, step.promises(said)) == (step.exit_code, []), f"$ {step.command}\n{said}"
+            if waiting := re.search(r"steward approve (\w+)", said):
+                proposal = waiting[1]
+
+
+def test_every_command_that_the_readme_mentions_exists() -> None:
+    from typer.main import get_command  # noqa: PLC0415 - Typer's own, for this look only
+
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    unknown: list[str] = []
+    for line in mentioned():
+        program, *words = line.split()
+        if program == "make":
+            unknown += [] if words[0] in targets else [line]
+            continue
+        command = get_command(app if program == "steward" else research_agent)
+        while (inner := getattr(command, "commands", None)) and words and words[0] in inner:
+            command = inner[words.pop(0)]
+        if getattr(command, "commands", None):
+            unknown.append(line)
+    assert unknown == []
+
+
+def test_every_row_of_promises_has_a_command_beside_it() -> None:
+    table = README.read_text(encoding="utf-8").partition("| promise | see it |")[2].split("\n\n")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| ") and "---" not in row]
+    assert len(rows) >= 7
+    assert [row for row in rows if not re.search(r"`(steward|make) [^`]+`", row)] == []

@@ -27,3 +27,10 @@ class Ledger:
     def succeeded(self) -> tuple[CallRecord, ...]:
         """What was done this turn."""
         return tuple(record for record in self.calls if record.status is CallStatus.DONE)
+
+    def knows_decision(self, proposal_id: str) -> bool:
+        """Whether what became of this proposal is in the account already."""
+        return any(
+            record.proposal_id == proposal_id and record.status is not CallStatus.PENDING_APPROVAL
+            for record in self.everything
+        )

@@ -4,6 +4,7 @@ Owns the shape of results in a conversation and trimming them to a model's conte
 kept for one run, up to a bound; a handle reads on where the trimmed part ended.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never, cast
@@ -25,7 +26,10 @@ class ResultBounds:
 
 
 def as_text(value: Any) -> str:
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # numbers beyond 64 bits and half a character are more than orjson takes
+        return json.dumps(value, default=str)
 
 
 def failure(code: str, error: str, *, retryable: bool = False, data: Any = None) -> dict[str, Any]:

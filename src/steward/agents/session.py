@@ -1,8 +1,29 @@
 """On whose behalf an agent runs: what every call of a run has in common. Holds no state between runs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from steward.contract.call import Channel, new_id
+from steward.agents.ledger import Ledger
+from steward.contract.call import Channel, Failed, new_id
+from steward.contract.tool import ToolSpec
+from steward.conversations.model import CallRecord
+
+
+class Watch(Protocol):
+    """Looks at each call of a run on both sides of the door."""
+
+    def admit(self, spec: ToolSpec, arguments: Mapping[str, Any], session: "Session") -> Failed | None:
+        """None lets the call go on; a failure is what the model reads instead of a result."""
+        ...
+
+    async def started(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> None: ...
+
+    async def ended(self, record: CallRecord) -> None: ...
+
+
+class NoWatch(Watch):
+    """Lets everything pass and tells nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,5 +33,8 @@ class Session:
     agent: str
     user: str | None = None
     utterance: str | None = None  # what the person said this turn
+    conversation: str | None = None
     correlation_id: str = field(default_factory=new_id)
     channel: Channel | None = field(default=None, compare=False, repr=False)
+    ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
+    watch: Watch = field(default_factory=NoWatch, compare=False, repr=False)

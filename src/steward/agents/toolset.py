@@ -16,15 +16,16 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from steward.agents.calls import call_through
 from steward.agents.confidence import Confidence, Evidence, no_confidence
+from steward.agents.decisions import note_decided, outcome_of
 from steward.agents.results import READ_RESULT, ResultBounds, ResultShelf, as_text, failure
 from steward.agents.session import Session
-from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall
+from steward.contract.call import PendingApproval, ToolResult
 from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.ports import ToolRanker
 from steward.contract.tool import Effect, Origin, ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.orchestrator.proposals import Expired, Finished, OutcomeUnknown, Proposal, Rejected
 from steward.orchestrator.registry import RegisteredTool
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ class Offer:
     procedures: tuple[str, ...] = ()  # the planner's procedures for a turn with these tools
     shortlist: Shortlist | None = None
     confidence: Confidence = no_confidence
+    rating: Callable[[ToolSpec], str | None] = lambda _: None  # how risky a tool is, for the record
     bounds: ResultBounds = field(default_factory=ResultBounds)
 
 
@@ -101,6 +103,8 @@ class OrchestratorToolset(AbstractToolset[Session]):
         ctx: RunContext[Session],
         tool: ToolsetTool[Session],  # noqa: ARG002
     ) -> Any:
+        if not isinstance(tool_args, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a model's
+            return failure(ErrorCode.INVALID_ARGUMENTS, "Arguments are a JSON object.")
         if name == READ_RESULT:
             return self._shelf.read(tool_args.get("handle"), tool_args.get("offset"))
         if ctx.tool_call_approved:
@@ -108,7 +112,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         registered = self._orchestrator.registry.find(name)
         if registered is None:
             return failure(ErrorCode.TOOL_NOT_FOUND, f"There is no tool named '{name}' any more.")
-        result = await self._orchestrator.execute(await self._call(registered.spec, tool_args, ctx))
+        result = await self._call(registered.spec, tool_args, ctx)
         if isinstance(result, PendingApproval):
             raise ApprovalRequired(
                 metadata={
@@ -121,24 +125,23 @@ class OrchestratorToolset(AbstractToolset[Session]):
             )
         return self._shelf.show(result)
 
-    async def _call(self, spec: ToolSpec, arguments: Mapping[str, Any], ctx: RunContext[Session]) -> ToolCall:
-        session = ctx.deps
+    async def _call(
+        self, spec: ToolSpec, arguments: Mapping[str, Any], ctx: RunContext[Session]
+    ) -> ToolResult:
         evidence = Evidence(
             tool=spec,
             arguments=arguments,
-            utterance=session.utterance or "",
+            utterance=ctx.deps.utterance or "",
             results=returned_texts(ctx.messages),
         )
-        return ToolCall(
-            tool=spec.name,
-            arguments=arguments,
-            caller=Caller(CallerKind.AGENT, session.agent),
-            user=session.user,
-            utterance=session.utterance,
+        return await call_through(
+            self._orchestrator,
+            spec,
+            arguments,
+            session=ctx.deps,
             # In a thread: a ranker embeds, and other calls of this step are waiting.
             confidence=await asyncio.to_thread(self._confidence, evidence),
-            correlation_id=session.correlation_id,
-            channel=session.channel,
+            risk=self._offer.rating(spec),
         )
 
     def _confidence(self, evidence: Evidence) -> float:
@@ -160,23 +163,18 @@ class OrchestratorToolset(AbstractToolset[Session]):
             return failure(error.code, error.explain())
         if (proposal.tool, proposal.user) != (name, ctx.deps.user):
             return failure(ErrorCode.FORBIDDEN, "That approval was for another call.")
-        return self._outcome(proposal)
-
-    def _outcome(self, proposal: Proposal) -> Any:
-        match proposal.state:
-            case Finished(result=result):
-                return self._shelf.show(_result(result))
-            case Rejected(why=why):
-                return failure(ErrorCode.FORBIDDEN, f"The person said no. {why or ''}".strip())
-            case Expired():
-                return failure(ErrorCode.PROPOSAL_EXPIRED, "Nobody decided in time; nothing was run.")
-            case OutcomeUnknown():
-                return failure(
-                    ErrorCode.CONFLICT,
-                    "It was approved and started; its outcome is unknown. Do not repeat it.",
-                )
-            case _:
-                raise ApprovalRequired(metadata={"proposal_id": proposal.id, "tool": proposal.tool})
+        outcome = outcome_of(proposal)
+        if outcome is None:
+            raise ApprovalRequired(
+                metadata={
+                    "proposal_id": proposal.id,
+                    "tool": proposal.tool,
+                    "risk": proposal.risk.value,
+                    "reason": proposal.reason,
+                }
+            )
+        await note_decided(proposal, outcome, session=ctx.deps)
+        return self._shelf.show(outcome)
 
     async def _shortlisted(self, specs: Sequence[ToolSpec], ctx: RunContext[Session]) -> Sequence[ToolSpec]:
         shortlist = self._offer.shortlist
@@ -245,15 +243,3 @@ def returned_texts(messages: Sequence[ModelMessage]) -> list[str]:
 def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     ranked = shortlist.ranker.rank(utterance, specs, limit=shortlist.limit)
     return tuple(each.tool for each in ranked)
-
-
-def _result(shape: Mapping[str, Any]) -> Done | Failed:
-    """A stored envelope as the result it was."""
-    if shape.get("success"):
-        return Done(data=shape.get("data"))
-    return Failed(
-        error=str(shape.get("error") or ""),
-        code=str(shape.get("error_code") or ErrorCode.TOOL_EXECUTION_ERROR),
-        retryable=bool(shape.get("retryable")),
-        data=shape.get("data"),
-    )

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from steward.bootstrap.platform import Platform
 from steward.contract.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from steward.bootstrap.platform import Platform
     from steward.servers.gateway.server import Gateway
     from steward.servers.gateway.views import View
 
@@ -49,7 +49,7 @@ def view_named(name: str, *, strict: bool = False) -> "View":
     )
 
 
-def open_gateway(platform: Platform, view: "View") -> "Gateway":
+def open_gateway(platform: "Platform", view: "View") -> "Gateway":
     from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415 - see above
     from steward.servers.gateway.server import Gateway  # noqa: PLC0415
 

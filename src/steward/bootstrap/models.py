@@ -11,6 +11,7 @@ from steward.settings import Settings
 
 if TYPE_CHECKING:
     from steward.models.planner.model import PlannerModel
+    from steward.models.planner.procedures import Procedure
     from steward.models.planner.readers import DateReader, UtteranceReader
     from steward.models.runs import RunLimits
 
@@ -20,7 +21,8 @@ def catalog(
     *,
     embedder: Callable[[], Embedder] | None = None,
     dates: "DateReader | None" = None,
-    readers: "Mapping[str, UtteranceReader] | None" = None,
+    readers: "Callable[[], Mapping[str, UtteranceReader]] | None" = None,
+    procedures: "Callable[[], Mapping[str, Procedure]] | None" = None,
 ) -> Catalog:
     """The configured models; the planner gets its helpers when it is first needed."""
 
@@ -30,7 +32,10 @@ def catalog(
         from steward.models.planner.model import PlannerModel  # noqa: PLC0415
 
         return PlannerModel(
-            embedder=embedder() if embedder else None, dates=dates or spoken_dates, readers=readers
+            embedder=embedder() if embedder else None,
+            dates=dates or spoken_dates,
+            readers=readers() if readers else None,
+            procedures=procedures() if procedures else None,
         )
 
     return Catalog(model_config(settings), planner=planner)

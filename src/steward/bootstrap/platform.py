@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from steward.agents.skills.book import SkillBook
 from steward.bootstrap import home
+from steward.bootstrap.agents import TalkingAgents
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.knowledge import (
     Library,
@@ -38,6 +39,7 @@ from steward.providers.registry_writer import RegistryWriter
 from steward.selection.fit import FitJudge
 from steward.selection.lexical import LexicalRanker
 from steward.settings import Settings
+from steward.storage.conversations import PostgresConversationStore
 from steward.storage.facts import PostgresFactStore
 from steward.storage.keys import PostgresKeyStore
 from steward.storage.pins import PostgresPinStore
@@ -68,6 +70,7 @@ class Platform:
     tasks: TaskRoom
     library: Library
     skills: SkillBook
+    agents: TalkingAgents
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -85,15 +88,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         stack.callback(_close_log, executions)
         tracer = _tracer(settings, stack)
         database = await stack.enter_async_context(Database(place(settings)))
-        orchestrator = Orchestrator(
-            proposals=PostgresProposalStore(database),
-            log=executions,
-            tracer=tracer,
-            rules=rules,
-            limits=Limits(tool=settings.timeout),
-            notifier=_notifier(settings),
-            resolve_path=_real_path,
-        )
+        orchestrator = _door(settings, database, executions, tracer, rules)
         _export_metrics(settings, orchestrator, stack)
         _register_core(orchestrator, settings, PostgresFactStore(database))
         questions = PostgresQuestionStore(database)
@@ -102,6 +97,10 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         library = await open_library(settings, database, orchestrator, stack)
         register_own_servers(orchestrator, settings, library.readers)
         skills = open_skills(settings, orchestrator, library.embedder)
+        ranker = LexicalRanker()
+        agents = _agents(
+            settings, orchestrator, ranker, library, database=database, tracer=tracer, rules=rules
+        )
         # After our own agents, so that no server of the workspace takes one of their names.
         register_servers(orchestrator, settings, PostgresPinStore(database))
         for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
@@ -117,12 +116,53 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
             questions=questions,
             writer=workshop.writer,
-            ranker=LexicalRanker(),
+            ranker=ranker,
             judge=FitJudge(library.embedder),
             tasks=tasks,
             library=library,
             skills=skills,
+            agents=agents,
         )
+
+
+def _door(
+    settings: Settings,
+    database: Database,
+    executions: ExecutionLogFile,
+    tracer: Tracing,
+    rules: WatchedRules,
+) -> Orchestrator:
+    return Orchestrator(
+        proposals=PostgresProposalStore(database),
+        log=executions,
+        tracer=tracer,
+        rules=rules,
+        limits=Limits(tool=settings.timeout),
+        notifier=_notifier(settings),
+        resolve_path=_real_path,
+    )
+
+
+def _agents(
+    settings: Settings,
+    orchestrator: Orchestrator,
+    ranker: ToolRanker,
+    library: Library,
+    *,
+    database: Database,
+    tracer: Tracing,
+    rules: WatchedRules,
+) -> TalkingAgents:
+    return TalkingAgents(
+        settings,
+        orchestrator,
+        ranker=ranker,
+        embedder=library.embedder,
+        conversations=PostgresConversationStore(database),
+        questions=PostgresQuestionStore(database),
+        tracer=tracer,
+        rules=rules,
+    )
 
 
 def _register_core(orchestrator: Orchestrator, settings: Settings, facts: PostgresFactStore) -> None:

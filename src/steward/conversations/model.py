@@ -4,10 +4,13 @@ Owns the shapes of a turn, its answer and the events on the way to it. Does not 
 found (agents) nor where it is kept (storage).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from steward.contract.call import Caller
 
 
 class AnswerStatus(StrEnum):
@@ -111,3 +114,68 @@ class Finished:
 
 
 TurnEvent = TextWritten | CallStarted | CallEnded | ApprovalWanted | Progress | Finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker:
+    """Whoever takes a turn, as the surface that took it knows them."""
+
+    user: str  # whose tasks, memories and conversations these are
+    caller: Caller  # a person, or an agent that asks another one
+    may_approve: bool = False  # only then is a yes a yes
+    via: str = "api"  # cli, api or page, for the receipt of an approval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """A call of the latest turn that waits for a person, and how it was asked about."""
+
+    tool_call_id: str  # what the model called it
+    proposal_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    risk: str
+    reason: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    number: int
+    said: str
+    speaker: str
+    answer: Answer
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    id: str
+    user: str
+    agent: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    history: str = "[]"  # the model's messages as JSON, opaque here
+    pending: Sequence[PendingCall] = ()
+    turns: Sequence[Turn] = ()  # the latest ones, oldest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """What a turn leaves behind."""
+
+    said: str
+    speaker: str
+    answer: Answer
+    history: str
+    pending: Sequence[PendingCall] = ()
+    thread: str | None = None  # the fingerprint by which a client that keeps no id comes back
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Without histories and turns."""
+
+    items: Sequence[Conversation]
+    next: str | None = None

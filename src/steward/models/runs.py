@@ -4,7 +4,8 @@ Owns limits, the handle that stops a run, and what a run cost. Every face runs a
 `run_agent`, so that a limit or a stop means the same everywhere.
 """
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -25,10 +26,11 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from steward.contract.errors import StewardError
-from steward.models.failures import RunStoppedError, explain
+from steward.models.failures import RunStoppedError, RunTimeoutError, explain
 
 D = TypeVar("D")
 O = TypeVar("O")  # noqa: E741 - the output
+W = TypeVar("W")
 
 Listener = Callable[[AgentStreamEvent], Awaitable[None]]
 
@@ -70,10 +72,17 @@ class Stop:
 
     def __init__(self) -> None:
         self.token = CancellationToken()
+        self._then: list[Callable[[], object]] = []
 
     def __call__(self) -> None:
         """End every run that holds this handle, now and later. Calling it twice is fine."""
         self.token.cancel()
+        for callback in tuple(self._then):
+            callback()
+
+    def then(self, callback: Callable[[], object]) -> None:
+        """Call this as well, from whichever thread stops; twice is possible."""
+        self._then.append(callback)
 
     @property
     def requested(self) -> bool:
@@ -152,6 +161,29 @@ async def run_agent(
         new_messages=tuple(result.new_messages()),
         cost=RunCost.of(usage),
     )
+
+
+async def run_work(work: Coroutine[Any, Any, W], *, limits: RunLimits, stop: Stop) -> W | Broken:
+    """A piece of our own work under a run's time limit and its handle."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work)
+    stop.then(lambda: loop.call_soon_threadsafe(task.cancel))
+    if stop.requested:
+        task.cancel()
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await task
+    except TimeoutError:
+        return Broken(
+            error=RunTimeoutError("The run took longer than it may.", fix="Raise STEWARD_RUN_SECONDS.")
+        )
+    except StewardError as error:
+        return Broken(error=error)
+    except asyncio.CancelledError:
+        ours = asyncio.current_task()
+        if stop.requested and not (ours and ours.cancelling()):
+            return Broken(error=RunStoppedError("The run was stopped."))
+        raise
 
 
 def _usage_limits(limits: RunLimits) -> UsageLimits:

@@ -182,7 +182,12 @@ async def test_a_rejected_call_is_told_to_the_model(server: ScriptedModel) -> No
     await door.orchestrator.approvals.reject((await door.store.list()).items[0].id, by=ANA, why="Keep it.")
     await resume(server, door, first)
     assert seen(server) == [
-        {"status": "failed", "code": "FORBIDDEN", "error": "The person said no. Keep it.", "retryable": False}
+        {
+            "status": "failed",
+            "code": "PROPOSAL_REJECTED",
+            "error": "The person said no. Keep it.",
+            "retryable": False,
+        }
     ]
 
 

@@ -5,6 +5,7 @@ Owns reading Pydantic AI's messages. The planner keeps nothing between requests:
 are part of the stored history.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -20,6 +21,8 @@ from pydantic_ai.messages import (
 )
 
 PLANNER = "planner"  # the key in a response's details
+CALL_ID = "plan-{}"
+_OUR_CALL = re.compile(r"plan-(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,7 @@ def read_dialogue(messages: Sequence[ModelMessage]) -> Dialogue:
         steps=steps,
         earlier=earlier,
         asked=_question(before),
-        calls_made=sum(_calls(message) for message in messages),
+        calls_made=max((_number(message) for message in messages), default=0),
     )
 
 
@@ -78,8 +81,10 @@ def _text(content: Any) -> str:
     return "\n".join(part for part in cast("Sequence[Any]", content or ()) if isinstance(part, str))
 
 
-def _calls(message: ModelMessage) -> int:
-    return sum(isinstance(part, ToolCallPart) for part in message.parts)
+def _number(message: ModelMessage) -> int:
+    """The highest number that a call of ours has in this message; a cut history may miss the lower ones."""
+    ids = [part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart)]
+    return max((int(found[1]) for each in ids if (found := _OUR_CALL.fullmatch(each))), default=0)
 
 
 def _question(messages: Sequence[ModelMessage]) -> Mapping[str, Any] | None:

@@ -21,7 +21,7 @@ from pydantic_ai.usage import RequestUsage
 
 from steward.contract.ports import Embedder
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
-from steward.models.planner.dialogue import PLANNER, Dialogue, read_dialogue
+from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
@@ -178,4 +178,4 @@ def _parts(
 
 def _call(tool: str, arguments: Mapping[str, Any], number: int) -> ToolCallPart:
     """Its id is unique in its history, and the same when the step is repeated."""
-    return ToolCallPart(tool, dict(arguments), tool_call_id=f"plan-{number}")
+    return ToolCallPart(tool, dict(arguments), tool_call_id=CALL_ID.format(number))

@@ -11,6 +11,8 @@ from steward.bootstrap import Platform
 from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api import (
     agents,
+    chat,
+    completions,
     documentation,
     executions,
     health,
@@ -62,6 +64,8 @@ def create_app(
     app.state.limit = limit
     problems.install(app)
     rooms = (
+        chat,
+        completions,
         tools,
         registration,
         tasks,

@@ -50,7 +50,9 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
             async with app.run():
                 with announced(settings, instance):
                     ready(address)
+                    warming = asyncio.create_task(platform.agents.warm())
                     await _Server(config).serve(sockets=[listening])
+                    warming.cancel()
 
 
 class _Server(uvicorn.Server):

@@ -11,6 +11,7 @@ from typer._click.exceptions import ClickException  # Typer's own copy of click 
 from steward.contract.errors import InputError
 from steward.surfaces.cli import (
     agents,
+    ask,
     demo,
     evaluation,
     keys,
@@ -36,6 +37,8 @@ deadline, logged and traced.
 
 \b
 Try:
+  steward ask "Add buy milk tomorrow"
+  steward chat
   steward tools list
   steward tools call save_fact --arg text="The spare key is at Ana's."
   steward proposals
@@ -54,6 +57,7 @@ app = typer.Typer(
 workspace.register(app)
 serve.register(app)
 demo.register(app)
+ask.register(app)
 registry.register(tools.app)
 app.add_typer(tools.app, name="tools")
 app.add_typer(tasks.app, name="tasks")

@@ -1,0 +1,277 @@
+"""The agents that people talk to: who there is, and what each is made of.
+
+To add one, or to give one rules of its own, change its line in `KINDS`. Names and descriptions are known at
+once; profiles, the model and everything of Pydantic AI are made when somebody first talks, because that takes
+seconds.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from steward.bootstrap.gateway import KNOWLEDGE
+from steward.bootstrap.models import catalog, run_limits
+from steward.contract.call import Failed, current_call
+from steward.contract.errors import ErrorCode, InputError
+from steward.contract.ports import Embedder, ToolRanker
+from steward.contract.questions import QuestionStore
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.conversations.model import Answer, AnswerStatus
+from steward.conversations.ports import ConversationStore
+from steward.conversations.shapes import source_shape
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.registry import RegisteredTool
+from steward.policy.access import LOCAL_USER
+from steward.policy.approval import Rules, assess
+from steward.providers.functions import FunctionTool, LegacyToolAgent
+from steward.settings import Settings
+from steward.telemetry.tracing import Tracing
+
+if TYPE_CHECKING:
+    from steward.agents.chat import Chat
+    from steward.agents.profile import Profile
+    from steward.agents.toolset import Offer
+    from steward.models.planner.procedures import Procedure
+    from steward.models.planner.readers import UtteranceReader
+
+logger = logging.getLogger(__name__)
+
+AGENT = "agents"
+ASK = "ask_"
+GRACE = 10.0  # seconds beyond a run's own limit, so that its words on that arrive
+RESEARCH = KNOWLEDGE | {
+    "web_search",
+    "fetch_page",
+    "search_memory",
+    "store_memory",
+    "get_current_time",
+    "read_file",
+    "list_directory",
+    "search_files",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What a profile is made from."""
+
+    settings: Settings
+    orchestrator: Orchestrator
+    ranker: ToolRanker
+    embedder: Embedder
+    offline: bool  # whether the planner answers
+
+    def offer(self, includes: Callable[[RegisteredTool], bool], **more: Any) -> "Offer":
+        """These tools; the best of them for what is said, where there are many."""
+        from steward.agents.toolset import Offer, Shortlist  # noqa: PLC0415 - Pydantic AI, see above
+
+        return Offer(includes=includes, shortlist=Shortlist(ranker=self.ranker), **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    name: str
+    description: str
+    build: Callable[[Making], "Profile"]  # imports Pydantic AI when it is called
+
+
+def _assistant(making: Making) -> "Profile":
+    from steward.agents.defaults import assistant  # noqa: PLC0415 - Pydantic AI, see above
+    from steward.agents.rules.truth import ClaimsOnRecord  # noqa: PLC0415
+    from steward.agents.tasks import reader_of  # noqa: PLC0415
+
+    # The planner chooses best among tools that do things; another agent is for a model that can brief it.
+    def offered(tool: RegisteredTool) -> bool:
+        name = tool.spec.name
+        return name != f"{ASK}assistant" and not (making.offline and name.startswith(ASK))
+
+    def find(name: str) -> ToolSpec | None:
+        known = making.orchestrator.registry.find(name)
+        return None if known is None else known.spec
+
+    # The planner only quotes what tools returned; a model's own words are held against the record.
+    rules = () if making.offline else (ClaimsOnRecord(find),)
+    return assistant(making.offer(offered, reader_of=reader_of), rules)
+
+
+def _tasks(_: Making) -> "Profile":
+    from steward.agents.tasks import tasks_profile  # noqa: PLC0415
+
+    return tasks_profile()
+
+
+def _task_reader(_: Making) -> "UtteranceReader":
+    from steward.agents.task_reader import TaskReader  # noqa: PLC0415
+
+    return TaskReader()
+
+
+def _researcher(making: Making) -> "Profile":
+    from steward.agents.defaults import researcher  # noqa: PLC0415
+
+    return researcher(making.offer(lambda tool: tool.spec.name in RESEARCH))
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("assistant", "Helps with anything there is a tool for.", _assistant),
+    Kind("tasks", "Keeps the person's task list: add, show, complete, change, delete.", _tasks),
+    Kind("researcher", "Finds things out in memory, documents and the web, with sources.", _researcher),
+)
+
+# Who reads the language of certain tools for the planner, by the name that `Offer.reader_of` gives a tool.
+READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {"tasks": _task_reader}
+# Ways to work that the planner follows for a turn, by the names in `Offer.procedures`.
+PROCEDURES: Mapping[str, Callable[[Making], "Procedure"]] = {}
+
+
+class TalkingAgents:
+    """The agents of a platform. `chat()` makes them; until then this costs nothing."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        orchestrator: Orchestrator,
+        *,
+        ranker: ToolRanker,
+        embedder: Embedder,
+        conversations: ConversationStore,
+        questions: QuestionStore,
+        tracer: Tracing,
+        rules: Callable[[], Rules],
+    ) -> None:
+        """Registers each agent as a tool as well, so that others reach it through the one door."""
+        self.kinds = KINDS
+        self.conversations = conversations
+        self._settings = settings
+        self._orchestrator = orchestrator
+        self._ranker = ranker
+        self._embedder = embedder
+        self._questions = questions
+        self._tracer = tracer
+        self._rules = rules
+        self._chat: Chat | None = None
+        self._opening = asyncio.Lock()
+        orchestrator.register_agent_factory(AGENT, self._as_tools)
+
+    async def chat(self) -> "Chat":
+        async with self._opening:
+            if self._chat is None:
+                # In a thread: it imports for seconds, and other requests are waiting.
+                self._chat = await asyncio.to_thread(self._open)
+        return self._chat
+
+    @property
+    def running(self) -> "Chat | None":
+        """For whoever stops a turn: nobody who never talked has one."""
+        return self._chat
+
+    async def warm(self) -> None:
+        """Make everything a first turn needs, so that it need not wait for it. Never fails anything."""
+        try:
+            await self.chat()
+            await asyncio.to_thread(self._embedder.embed, ["warm"])
+        except Exception as error:  # noqa: BLE001 - whoever talks first gets to hear it in full
+            logger.warning("agents_not_ready", extra={"problem": str(error)})
+
+    def _open(self) -> "Chat":
+        from steward.agents.chat import Chat  # noqa: PLC0415 - Pydantic AI, see above
+        from steward.agents.turn import House  # noqa: PLC0415
+        from steward.models.spans import model_spans  # noqa: PLC0415
+
+        models = catalog(
+            self._settings,
+            embedder=lambda: self._embedder,
+            readers=self._readers,
+            procedures=self._procedures,
+        )
+        making = self._making(offline=models.offline)
+        house = House(
+            orchestrator=self._orchestrator,
+            store=self.conversations,
+            model=models.model,
+            tracer=self._tracer,
+            limits=run_limits(self._settings),
+            questions=self._questions,
+            spans=model_spans(self._tracer.provider),
+        )
+        chat = Chat(house, [self._judged(kind.build(making)) for kind in self.kinds])
+        models.model()
+        return chat
+
+    def _judged(self, profile: "Profile") -> "Profile":
+        """How sure we are of each call, and how risky it is, is the same code's word for every agent."""
+        from steward.agents.confidence import grounded_confidence  # noqa: PLC0415 - Pydantic AI, see above
+
+        def rating(spec: ToolSpec) -> str:
+            return assess(spec, {}, self._rules()).level.value
+
+        confidence = grounded_confidence(self._ranker)
+        return replace(profile, offer=replace(profile.offer, rating=rating, confidence=confidence))
+
+    def _making(self, *, offline: bool) -> Making:
+        return Making(
+            settings=self._settings,
+            orchestrator=self._orchestrator,
+            ranker=self._ranker,
+            embedder=self._embedder,
+            offline=offline,
+        )
+
+    def _readers(self) -> "Mapping[str, UtteranceReader]":
+        making = self._making(offline=True)
+        return {name: build(making) for name, build in READERS.items()}
+
+    def _procedures(self) -> "Mapping[str, Procedure]":
+        making = self._making(offline=True)
+        return {name: build(making) for name, build in PROCEDURES.items()}
+
+    def _as_tools(self) -> LegacyToolAgent:
+        tools = [_ask_tool(self, kind, self._settings.run_seconds + GRACE) for kind in self.kinds]
+        return LegacyToolAgent(
+            AGENT, tools, name="Steward's agents", capabilities=tuple(kind.name for kind in self.kinds)
+        )
+
+
+def _ask_tool(agents: TalkingAgents, kind: Kind, timeout: float) -> FunctionTool:
+    async def ask(request: str) -> Any:
+        call = current_call.get()
+        if call is None:
+            raise InputError("An agent is asked through the door.")
+        chat = await agents.chat()
+        answer = await chat.consult(kind.name, request, user=call.user or LOCAL_USER, asked_by=call.caller)
+        return _told(answer)
+
+    spec = ToolSpec(
+        name=f"{ASK}{kind.name}",
+        description=f"Ask the agent '{kind.name}'. {kind.description}",
+        input_schema={
+            "type": "object",
+            "properties": {"request": {"type": "string", "description": "What it should do or find out."}},
+            "required": ["request"],
+            "additionalProperties": False,
+        },
+        origin=Origin.BUILTIN,
+        risk=RiskLevel.REVERSIBLE,
+        # It touches nothing itself: what it calls passes the door on its own.
+        effect=Effect.READS,
+        hints=ToolHints(read_only=False, destructive=False, idempotent=False, open_world=True),
+        timeout=timeout,
+        category="agents",
+    )
+    return FunctionTool(spec, ask)
+
+
+def _told(answer: Answer) -> Any:
+    data = {
+        "status": answer.status.value,
+        "answer": answer.answer,
+        "confidence": answer.confidence,
+        "sources": [source_shape(source) for source in answer.sources],
+        "proposal_id": answer.proposal_id,
+        "missing_tools": list(answer.missing_tools),
+    }
+    if answer.status is AnswerStatus.FAILED:
+        return Failed(error=answer.answer, code=ErrorCode.TOOL_EXECUTION_ERROR, data=data)
+    return data

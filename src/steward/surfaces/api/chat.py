@@ -1,0 +1,289 @@
+"""Routes to talk with agents: a turn as JSON or as a stream of events, conversations, and stopping.
+
+Whose conversation it is follows from the key; a yes counts with the role that may approve. A client that
+goes away in the middle of a stream stops its turn.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from steward.contract.errors import ForbiddenError
+from steward.conversations.model import (
+    Answer,
+    AnswerStatus,
+    Conversation,
+    Finished,
+    Speaker,
+    Turn,
+    TurnEvent,
+)
+from steward.conversations.shapes import answer_shape, event_shape, pending_shape
+from steward.conversations.turns import unknown
+from steward.policy.access import Role
+from steward.surfaces.api.events import EVENT_STREAM
+from steward.surfaces.api.events import event as sse
+from steward.surfaces.api.identity import Identity, Reader, Worker
+from steward.surfaces.api.shapes import Strict
+from steward.surfaces.api.state import Here
+
+if TYPE_CHECKING:  # talking imports Pydantic AI, which takes seconds
+    from steward.agents.chat import StartedTurn
+
+router = APIRouter(prefix="/v1", tags=["chat"])
+
+SECONDS_BETWEEN_SIGNS = 15.0  # of life, while nothing else is sent
+MOST_WAITING = 1_000  # events for a client that reads slowly
+
+
+class ChatBody(Strict):
+    message: str = Field(examples=["Add buy milk to my tasks."])
+    agent: str | None = Field(
+        default=None, description="assistant, tasks or researcher; a conversation keeps its own."
+    )
+    conversation: str | None = Field(default=None, description="To go on with one; otherwise a new one.")
+    user: str | None = Field(default=None, description="Act for this user; only an administrator may.")
+    via: str = Field(default="api", pattern="^(api|cli|page)$", description="For the receipt of an approval.")
+
+
+class CallShape(BaseModel):
+    tool: str
+    arguments: dict[str, Any]
+    status: str = Field(description="done, failed, pending_approval or refused")
+    data: Any = None
+    error: str | None = None
+    error_code: str | None = None
+    outcome_unknown: bool = False
+    risk: str | None = None
+    proposal_id: str | None = None
+    call_id: str = ""
+    duration_ms: float = 0.0
+
+
+class SourceShape(BaseModel):
+    title: str
+    location: str
+    kind: str
+    date: str | None = None
+    detail: str | None = None
+
+
+class AnswerShape(BaseModel):
+    status: AnswerStatus
+    agent: str
+    conversation: str
+    answer: str
+    reasoning: str
+    confidence: float
+    tool_calls: list[CallShape]
+    sources: list[SourceShape]
+    proposal_id: str | None = None
+    missing_tools: list[str] = []
+
+    @classmethod
+    def of(cls, answer: Answer) -> "AnswerShape":
+        return cls.model_validate(answer_shape(answer))
+
+
+class TurnShape(BaseModel):
+    number: int
+    said: str
+    speaker: str
+    answer: AnswerShape
+    at: datetime
+
+    @classmethod
+    def of(cls, turn: Turn) -> "TurnShape":
+        return cls(
+            number=turn.number,
+            said=turn.said,
+            speaker=turn.speaker,
+            answer=AnswerShape.of(turn.answer),
+            at=turn.at,
+        )
+
+
+class ConversationShape(BaseModel):
+    id: str
+    agent: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    pending: list[dict[str, Any]] = Field(description="Calls that wait for a yes or no in the next turn.")
+
+    @classmethod
+    def of(cls, conversation: Conversation) -> "ConversationShape":
+        return cls(**_summary(conversation))
+
+
+class WholeConversation(ConversationShape):
+    turns: list[TurnShape]
+
+    @classmethod
+    def of(cls, conversation: Conversation) -> "WholeConversation":
+        turns = [TurnShape.of(turn) for turn in conversation.turns]
+        return cls(**_summary(conversation), turns=turns)
+
+
+class ConversationList(BaseModel):
+    items: list[ConversationShape]
+    next: str | None = None
+
+
+class StopShape(BaseModel):
+    stopped: bool = Field(description="False when no turn of it runs here.")
+
+
+def _summary(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "id": conversation.id,
+        "agent": conversation.agent,
+        "title": conversation.title,
+        "created_at": conversation.created_at,
+        "updated_at": conversation.updated_at,
+        "pending": [pending_shape(call) for call in conversation.pending],
+    }
+
+
+def speaker(identity: Identity, *, user: str | None = None, via: str = "api") -> Speaker:
+    if user is not None and user != identity.user and identity.role < Role.ADMIN:
+        raise ForbiddenError(
+            f"This key belongs to '{identity.user}' and may not act for '{user[:80]}'.",
+            fix="Leave the user out, or use an admin key.",
+        )
+    return Speaker(
+        user=user or identity.user,
+        caller=identity.caller,
+        may_approve=identity.role >= Role.APPROVE,
+        via=via,
+    )
+
+
+@router.post(
+    "/chat",
+    response_model=AnswerShape,
+    responses={
+        200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+        202: {"model": AnswerShape, "description": "A call waits for a yes."},
+    },
+)
+async def chat(
+    platform: Here, body: ChatBody, identity: Worker, *, request: Request, response: Response
+) -> Any:
+    """Say something to an agent. With `Accept: text/event-stream` the answer comes as events."""
+    who = speaker(identity, user=body.user, via=body.via)
+    talking = await platform.agents.chat()
+    started = await talking.begin(body.message, speaker=who, agent=body.agent, conversation=body.conversation)
+    if EVENT_STREAM in request.headers.get("accept", ""):
+        return stream(_events(started))
+    answer = await asyncio.shield(asyncio.create_task(started.run()))
+    if answer.status is AnswerStatus.PENDING_APPROVAL:
+        response.status_code = 202
+    return AnswerShape.of(answer)
+
+
+async def _events(started: "StartedTurn") -> AsyncGenerator[bytes]:
+    async for event in follow(started):
+        if event is None:
+            yield b": waiting\n\n"
+            continue
+        name, data = event_shape(event)
+        yield sse(name, data)
+
+
+async def follow(started: "StartedTurn") -> AsyncGenerator[TurnEvent | None]:
+    """The events of a turn as they happen; None as a sign of life. Leaving early stops the turn."""
+    waiting: asyncio.Queue[TurnEvent] = asyncio.Queue(MOST_WAITING)
+    turn = asyncio.create_task(started.run(waiting.put))
+    _kept.add(turn)
+    turn.add_done_callback(_kept.discard)
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(SECONDS_BETWEEN_SIGNS):
+                    event = await _next(waiting, turn)
+            except TimeoutError:
+                yield None
+                continue
+            if event is None:
+                await turn  # ended without a last word: it raises why
+                return
+            yield event
+            if isinstance(event, Finished):
+                return
+    finally:
+        if not turn.done():
+            started.stop()
+            while not waiting.empty():  # room for its last events, which nobody reads
+                waiting.get_nowait()
+
+
+_kept: set["asyncio.Task[Any]"] = set()  # turns whose reader is gone still end and are stored
+
+
+async def _next(waiting: "asyncio.Queue[TurnEvent]", turn: "asyncio.Task[Any]") -> TurnEvent | None:
+    """The next event; None when the turn ended without one more."""
+    getting = asyncio.ensure_future(waiting.get())
+    try:
+        await asyncio.wait({getting, turn}, return_when=asyncio.FIRST_COMPLETED)
+        if getting.done():
+            return getting.result()
+        return None if waiting.empty() else waiting.get_nowait()
+    finally:
+        getting.cancel()
+
+
+def stream(events: AsyncGenerator[bytes]) -> StreamingResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
+
+
+def dumped(data: Any) -> bytes:
+    return orjson.dumps(data, default=str, option=orjson.OPT_NON_STR_KEYS)
+
+
+@router.get("/conversations")
+async def list_conversations(
+    platform: Here,
+    identity: Reader,
+    *,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+) -> ConversationList:
+    """Yours, the latest first."""
+    page = await platform.agents.conversations.list(identity.user, limit=limit, after=after)
+    return ConversationList(items=[ConversationShape.of(each) for each in page.items], next=page.next)
+
+
+@router.get("/conversations/{conversation_id}")
+async def get_conversation(
+    platform: Here,
+    conversation_id: str,
+    identity: Reader,
+    *,
+    turns: Annotated[int, Query(ge=1, le=1000, description="How many of the latest.")] = 200,
+) -> WholeConversation:
+    """With its turns, oldest first."""
+    store = platform.agents.conversations
+    return WholeConversation.of(await store.load(conversation_id, user=identity.user, turns=turns))
+
+
+@router.delete("/conversations/{conversation_id}", status_code=204)
+async def delete_conversation(platform: Here, conversation_id: str, identity: Worker) -> None:
+    """For good. What was done in it stays done."""
+    if not await platform.agents.conversations.delete(conversation_id, user=identity.user):
+        raise unknown(conversation_id)
+
+
+@router.post("/conversations/{conversation_id}/stop")
+async def stop_turn(platform: Here, conversation_id: str, identity: Worker) -> StopShape:
+    """End the turn that runs now. What it did until then stays done and is on the record."""
+    await platform.agents.conversations.load(conversation_id, user=identity.user, turns=0)
+    running = platform.agents.running
+    return StopShape(stopped=running is not None and running.stop(conversation_id, user=identity.user))

@@ -85,7 +85,7 @@ async def test_a_no_keeps_it_and_closes_the_question(api: httpx.AsyncClient) -> 
     assert (kept["tool_calls"][0]["error_code"], calls(yes)) == ("PROPOSAL_REJECTED", [])
 
 
-@pytest.mark.parametrize("said", ["list my tasks", "yes but wait", "yes, delete everything"])
+@pytest.mark.parametrize("said", ["list my tasks", "yes but wait", "yes, but what is in it?"])
 async def test_whatever_is_not_clearly_a_yes_turns_the_question_down(
     api: httpx.AsyncClient, said: str
 ) -> None:
@@ -246,7 +246,7 @@ async def test_a_conversation_keeps_its_agent(api: httpx.AsyncClient) -> None:
 
 
 async def test_what_no_tool_can_do_is_a_gap(api: httpx.AsyncClient) -> None:
-    answer = await say(api, "xyzzy plugh frobnicate the quux")
+    answer = await say(api, "xyzzy plugh frobnicate the quux", agent="assistant")
     assert (answer["status"], answer["tool_calls"]) == ("gap", [])
 
 

@@ -48,3 +48,10 @@ def docx_bytes() -> bytes:
     stream = io.BytesIO()
     document.save(stream)
     return stream.getvalue()
+
+
+def locked_pdf_bytes() -> bytes:
+    """A PDF that opens with a password only: nobody's digests fit the empty one."""
+    plain = pdf_bytes([["Secret plans"]]).decode("latin-1")
+    lock = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'ab' * 32}> /U <{'cd' * 32}> >>"
+    return plain.replace("/Root", f"{lock} /ID [<{'01' * 16}> <{'01' * 16}>] /Root").encode("latin-1")

@@ -41,7 +41,8 @@ from steward.knowledge.search import with_headers
 from steward.knowledge.terms import term_counts
 
 LARGEST_FILE = 50 * 1024 * 1024
-IN_FLIGHT = 4  # files
+IN_FLIGHT = 4  # files, and
+IN_HAND = 25 * 1024 * 1024  # bytes of them: the longest text that is read takes ten times its size meanwhile
 MOST_FAILURES = 1_000  # that a report names; the rest is counted
 IGNORED = frozenset(
     {
@@ -145,7 +146,7 @@ class Ingester:
         self._embedder = embedder
         self._readers = readers
         self._roots = [Path(os.path.realpath(root)) for root in roots]
-        self._room = _Room(LARGEST_FILE)
+        self._room = _Room(IN_HAND)
 
     def resolve(self, path: str | Path) -> Path:
         """The real path, if it exists and lies inside an allowed root."""

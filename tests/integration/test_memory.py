@@ -64,6 +64,14 @@ async def test_a_newer_fact_takes_the_older_ones_place_and_the_past_stays_visibl
     assert [(item.id, item.superseded_by) for item in await manager.history(new)] == [(new, None), (old, new)]
 
 
+async def test_what_is_told_late_does_not_displace_what_happened_later(database: Database) -> None:
+    manager = memory(database)
+    new = await manager.store_document("Ana lives in Porto.", {"timestamp": "2026-05-01"})
+    old = await manager.store_document("Ana lives in Lisbon.", {"timestamp": "2024-05-01"})
+    assert [item["id"] for item in await manager.semantic_search("where does Ana live")] == [new]
+    assert [(item.id, item.superseded_by) for item in await manager.history(new)] == [(old, new), (new, None)]
+
+
 async def test_saying_it_again_keeps_one(database: Database) -> None:
     manager = memory(database)
     first = await manager.store_document("Ana likes green tea.")
@@ -81,6 +89,11 @@ async def test_scopes_are_kept_apart(database: Database) -> None:
     assert len(await own.semantic_search("harbour")) == 2
     assert len(await project.semantic_search("harbour")) == 2
     assert await elsewhere.semantic_search("harbour") == []
+
+
+async def test_metadata_has_a_limit(database: Database) -> None:
+    with pytest.raises(InputError):
+        await memory(database).store_document("Ana likes tea.", {"page": "x" * 30_000})
 
 
 @pytest.mark.parametrize("text", ["", "Hello!", "How are you?", "x" * 30_000, "a\0b"])
@@ -109,6 +122,31 @@ async def test_what_was_said_before_gives_a_turn_its_meaning(database: Database)
     await manager.store_document("Mel: The garden is full of tomatoes now.", {"conversation": "c2"})
     found = await manager.semantic_search("who went to see the sister in Toronto", top_k=2)
     assert turn in [item["id"] for item in found]
+
+
+async def test_a_memory_says_whose_it_is_and_from_which_conversation(database: Database) -> None:
+    manager = memory(database, agent="researcher", project="boat")
+    await manager.store_document("The hull is made of oak.", {"conversation": "c1", "source": "web"})
+    (found,) = await manager.semantic_search("what is the hull made of")
+    known = {name: found["metadata"][name] for name in ("source", "conversation", "agent", "project")}
+    assert known == {"source": "web", "conversation": "c1", "agent": "researcher", "project": "boat"}
+
+
+async def test_a_fact_is_forgotten_with_its_history(database: Database) -> None:
+    manager = memory(database)
+    for number in ("123", "456", "789"):
+        last = await manager.store_document(f"Ana's phone number is {number}.")
+    kept = await manager.store_document("The boiler is new.")
+    assert await manager.forget(last) == 3
+    assert [item.id for item in (await manager.list(superseded=True)).items] == [kept]
+
+
+async def test_a_scope_is_forgotten_alone(database: Database) -> None:
+    shared, project = memory(database), memory(database, project="boat")
+    await shared.store_document("The harbour closes at nine.")
+    await project.store_document("The boat lies in Kiel.")
+    assert await project.forget_all() == 1
+    assert len((await shared.list()).items) == 1
 
 
 async def test_forgetting_is_for_good(database: Database) -> None:

@@ -99,6 +99,12 @@ def _scope(agent: str | None = None, project: str | None = None) -> Scope:
     return Scope(user=(call.user if call else None) or LOCAL_USER, agent=agent, project=project)
 
 
+def _teller() -> str:
+    """Who stores it, where the metadata names no source: a person, an agent or a client by name."""
+    call = current_call.get()
+    return "agent" if call is None else f"{call.caller.kind.value}:{call.caller.id}"
+
+
 def _properties(**extra: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **extra,
@@ -151,7 +157,8 @@ def _store(library: Library) -> FunctionTool:
         agent: str | None = None,
         project: str | None = None,
     ) -> dict[str, str]:
-        return {"id": await library.memory(_scope(agent, project)).store_document(content, metadata)}
+        known = {"source": _teller(), **{k: v for k, v in (metadata or {}).items() if v is not None}}
+        return {"id": await library.memory(_scope(agent, project)).store_document(content, known)}
 
     return FunctionTool(
         ToolSpec(
@@ -188,13 +195,13 @@ def _forget(library: Library) -> FunctionTool:
         manager = library.memory(_scope(agent, project))
         if id is None:
             return {"forgotten": await manager.forget_all()}
-        await manager.forget(id)
-        return {"forgotten": 1}
+        return {"forgotten": await manager.forget(id)}
 
     return FunctionTool(
         ToolSpec(
             name="forget_memory",
-            description="Forget one memory by its id, or without an id everything in the scope. For good.",
+            description="Forget one memory by its id, with what it took the place of, or without an id "
+            "everything in the scope. For good.",
             input_schema={
                 "type": "object",
                 "properties": _properties(id={"type": ["string", "null"], "description": "The memory's id."}),

@@ -7,6 +7,7 @@ are kept.
 
 import asyncio
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LONGEST = 20_000
+LARGEST_METADATA = 20_000  # characters of it as JSON
 _SAME = 0.97
 _MAYBE_CONTRADICTS = 0.6
 _RECENCY = 0.5
 _A_DAY = 86_400.0
 _ABOUT_NOW = re.compile(
-    r"\b(latest|most recent(ly)?|newest|current(ly)?|right now|nowadays|these days|at the moment|so far)\b",
+    r"\b(latest|lately|(most )?recent(ly)?|newest|current(ly)?|right now|nowadays|these days|at the moment|"
+    r"so far|up to date|last time)\b",
     re.IGNORECASE,
 )
 
@@ -73,6 +76,14 @@ class IndexedMemory:
     counts: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarMemory:
+    id: str
+    content: str
+    happened_at: datetime
+    likeness: float
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryCandidates:
     memories: Sequence[Memory]
@@ -95,14 +106,21 @@ class MemoryPage:
 
 
 class MemoryStore(Protocol):
-    async def add(self, item: IndexedMemory, *, embedder: str, supersedes: Sequence[str]) -> str:
+    async def add(
+        self,
+        item: IndexedMemory,
+        *,
+        embedder: str,
+        supersedes: Sequence[str] = (),
+        superseded_by: str | None = None,
+    ) -> str:
         """The id it is kept under: its own, or that of the same memory that is there already."""
         ...
 
     async def last_in(self, scope: Scope, conversation: str) -> str | None: ...
 
-    async def similar(self, scope: Scope, vector: "NDArray[np.float32]") -> Sequence[tuple[str, str, float]]:
-        """Id, content and similarity of the nearest in exactly this scope."""
+    async def similar(self, scope: Scope, vector: "NDArray[np.float32]") -> Sequence[SimilarMemory]:
+        """The nearest in exactly this scope, of those that hold."""
         ...
 
     async def candidates(
@@ -117,7 +135,9 @@ class MemoryStore(Protocol):
         """The memory and everything it took the place of, newest first."""
         ...
 
-    async def forget(self, scope: Scope, memory_id: str) -> bool: ...
+    async def forget(self, scope: Scope, memory_id: str) -> int:
+        """The memory with its history, for good; how many that were."""
+        ...
 
     async def forget_scope(self, scope: Scope) -> int: ...
 
@@ -146,12 +166,7 @@ class MemoryManager:
                 "id": item.memory.id,
                 "content": item.memory.content,
                 "score": round(item.score, 4),
-                "metadata": {
-                    **item.memory.metadata,
-                    "source": item.memory.source,
-                    "timestamp": item.memory.happened_at.isoformat(),
-                    "stored_at": item.memory.created_at.isoformat(),
-                },
+                "metadata": {**item.memory.metadata, **provenance(item.memory)},
             }
             for item in await self.recall(query, top_k)
         ]
@@ -161,15 +176,22 @@ class MemoryManager:
         memory = await self._memory(content, dict(metadata or {}))
         item = await asyncio.to_thread(self._index, memory)
         similar = await self._store.similar(self._scope, item.vector)
-        for memory_id, text, likeness in similar:
-            if likeness >= _SAME and Counter(terms(text)) == Counter(terms(memory.content)):
-                return memory_id
-        outdated = [
-            memory_id
-            for memory_id, text, likeness in similar
-            if likeness >= _MAYBE_CONTRADICTS and contradicts(memory.content, text)
+        for other in similar:
+            if other.likeness >= _SAME and Counter(terms(other.content)) == Counter(terms(memory.content)):
+                return other.id
+        disputed = [
+            other
+            for other in similar
+            if other.likeness >= _MAYBE_CONTRADICTS and contradicts(memory.content, other.content)
         ]
-        return await self._store.add(item, embedder=self._embedder.name, supersedes=outdated)
+        # What is told later may have happened earlier: then it is the history of what is known already.
+        newer = [other for other in disputed if other.happened_at > memory.happened_at]
+        return await self._store.add(
+            item,
+            embedder=self._embedder.name,
+            supersedes=[] if newer else [other.id for other in disputed],
+            superseded_by=newer[0].id if newer else None,
+        )
 
     async def recall(self, query: str, top_k: int = 5) -> list[Recalled]:
         text = check_query(query)
@@ -223,6 +245,11 @@ class MemoryManager:
                 code="MEMORY_NOT_KEPT",
                 fix="Store what was learned, as a statement.",
             )
+        if len(json.dumps(metadata, default=str)) > LARGEST_METADATA:
+            raise InputError(
+                f"The metadata has more than {LARGEST_METADATA:,} characters.",
+                fix="Keep what says where from.",
+            )
         conversation = _text(metadata.pop("conversation", None))
         context = _text(metadata.pop("context", None))
         if context is None and conversation is not None:
@@ -263,14 +290,30 @@ class MemoryManager:
             )
         return past
 
-    async def forget(self, memory_id: str) -> None:
-        if not await self._store.forget(self._scope, memory_id):
+    async def forget(self, memory_id: str) -> int:
+        """One memory with what it took the place of; how many that were."""
+        forgotten = await self._store.forget(self._scope, memory_id)
+        if not forgotten:
             raise NotFoundError(
                 f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
             )
+        return forgotten
 
     async def forget_all(self) -> int:
         return await self._store.forget_scope(self._scope)
+
+
+def provenance(memory: Memory) -> dict[str, str]:
+    """Where a memory comes from, when it happened and when it was stored; whose it is beside the user."""
+    known = {
+        "source": memory.source,
+        "timestamp": memory.happened_at.isoformat(),
+        "stored_at": memory.created_at.isoformat(),
+        "conversation": memory.conversation,
+        "agent": memory.scope.agent,
+        "project": memory.scope.project,
+    }
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _reading(memory: Memory) -> str:

@@ -1,6 +1,7 @@
 """What is worth remembering, and when a new statement takes an old one's place. Pure rules on words."""
 
 import re
+from dataclasses import dataclass
 
 from steward.knowledge.terms import terms
 
@@ -16,11 +17,49 @@ _SPEAKER = re.compile(r"^[A-Z][\w .'-]{0,30}:\s+")
 _NEGATION = re.compile(
     r"\b(not|no longer|never|isn't|aren't|doesn't|don't|won't|stopped|quit|any ?more)\b|n't\b", re.IGNORECASE
 )
-# Words that tie a subject to a value that can change; what stands on their right is the value.
+# Words that tie a subject to a value, each with the relation it means: moving somewhere is living there.
+_RELATIONS = {
+    **dict.fromkeys(("is", "are", "was", "were"), "is"),
+    **dict.fromkeys(("has", "have"), "have"),
+    **dict.fromkeys(("live", "lives", "moved"), "live"),
+    **dict.fromkeys(("work", "works"), "work"),
+    **dict.fromkeys(("prefer", "prefers"), "prefer"),
+    **dict.fromkeys(("like", "likes"), "like"),
+    **dict.fromkeys(("use", "uses"), "use"),
+    **dict.fromkeys(("cost", "costs"), "cost"),
+    **dict.fromkeys(("become", "becomes", "became"), "become"),
+    **dict.fromkeys(("named", "called"), "call"),
+    ":": "value",
+}
 _HOLDS = re.compile(
-    r"\b(is|are|was|were|has|have|lives?|works?|moved|prefers?|likes?|uses?|costs?|becomes?|became|named|called)\b|:",
+    rf"\b(?:(?:is|are|was|were)\s+)?(named|called)\b|\b({'|'.join(k for k in _RELATIONS if k != ':')})\b|(:)",
     re.IGNORECASE,
 )
+_MANY = frozenset({"have", "like", "use"})  # a second value stands beside the first
+_ARTICLES, _PLACES = frozenset({"a", "an", "the"}), frozenset({"in", "at", "to", "into", "near"})
+_PREPOSITIONS = frozenset({"on", "from", "for", "with", "by", "after", "before", "until", "since"})
+_A_THING, _NAMED = re.compile(r"\s*(the|my|our|your)\s", re.IGNORECASE), re.compile(r"\s*[A-Z]")
+_LONGEST_VALUE = 4  # terms; what is longer tells a story and replaces nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    subject: frozenset[str]  # with the relation, unless that is a form of "to be"
+    relation: str
+    lead: str  # the kind of word that the value begins with
+    value: frozenset[str]
+    particular: bool  # whether it names one thing or amount: "the deadline is Friday", "is 900"
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether another value cannot hold beside this one, as with an address; a dog allows for a cat."""
+        if self.relation in _MANY or not 0 < len(self.value) <= _LONGEST_VALUE:
+            return False
+        if self.relation != "is":
+            return True
+        # "The rent is 900" names one attribute; "Ana is kind" is one of many things that Ana is.
+        bare = not self.lead and len(self.subject) == 1 and not self.particular
+        return not bare and self.lead != "to"  # "the plan is to ...": one of many things that are planned
 
 
 def worth_keeping(text: str) -> bool:
@@ -37,23 +76,27 @@ def _states(sentence: str) -> bool:
 
 
 def contradicts(new: str, old: str) -> bool:
-    """Whether `new` states another value for the same thing: one sentence each, same subject and relation."""
+    """Whether `new` states another value for the same thing: one sentence each, same subject and relation.
+
+    Made to miss rather than to hide a fact that still holds.
+    """
     if max(len(new), len(old)) > 300 or new.strip().casefold() == old.strip().casefold():
         return False
-    stated, before = _parts(new), _parts(old)
-    if stated is None or before is None:
+    stated, before = _statement(new), _statement(old)
+    if stated is None or before is None or not stated.subject or stated.subject != before.subject:
         return False
-    (subject, value), (old_subject, old_value) = stated, before
-    if subject != old_subject or not subject:
-        return False
-    negated = bool(_NEGATION.search(new)) != bool(_NEGATION.search(old))
-    if negated:
-        return value == old_value or bool(value & old_value)
-    # More detail on the same value adds to it; a different value replaces it.
-    return bool(value) and bool(old_value) and not value <= old_value and not old_value <= value
+    if bool(_NEGATION.search(new)) != bool(_NEGATION.search(old)):
+        return stated.value == before.value or bool(stated.value & before.value)
+    # A value that shares words with the old one adds to it ("allergic to nuts", "allergic to eggs").
+    return (
+        stated.exclusive
+        and before.exclusive
+        and stated.lead == before.lead
+        and not stated.value & before.value
+    )
 
 
-def _parts(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+def _statement(text: str) -> _Statement | None:
     body = _SPEAKER.sub("", text.strip())
     sentences = [sentence for sentence in _SENTENCE.split(body) if sentence.strip()]
     if len(sentences) != 1 or body.endswith("?"):
@@ -62,8 +105,20 @@ def _parts(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
     match = _HOLDS.search(plain)
     if match is None:
         return None
-    relation = frozenset(terms(match[0])) - {"is", "was"}
-    subject = frozenset(terms(plain[: match.start()])) or frozenset(
-        re.findall(r"\w+", plain[: match.start()].lower())
-    )
-    return subject | relation, frozenset(terms(plain[match.end() :]))
+    relation = _RELATIONS[next(filter(None, match.groups())).lower()]
+    before, right = plain[: match.start()], plain[match.end() :]
+    subject = frozenset(terms(before)) or frozenset(re.findall(r"\w+", before.lower()))
+    tied = frozenset({relation}) - {"is", "value"}
+    value = frozenset(terms(right))
+    particular = any(map(str.isdigit, value)) or bool(_A_THING.match(before) and _NAMED.match(right))
+    return _Statement(subject | tied, relation, _lead(right, relation), value, particular)
+
+
+def _lead(value: str, relation: str) -> str:
+    """Places alike, articles alike, every other preposition for itself; nothing for a bare value."""
+    first = next(iter(re.findall(r"\w+", value.lower())), "")
+    if first == "to" and relation == "is":
+        return first
+    if first in _PLACES:
+        return "place"
+    return "article" if first in _ARTICLES else first if first in _PREPOSITIONS else ""

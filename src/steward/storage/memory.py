@@ -7,7 +7,14 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from steward.knowledge.memory import IndexedMemory, Memory, MemoryCandidates, MemoryPage, Scope
+from steward.knowledge.memory import (
+    IndexedMemory,
+    Memory,
+    MemoryCandidates,
+    MemoryPage,
+    Scope,
+    SimilarMemory,
+)
 from steward.knowledge.ranking import Statistics
 from steward.storage import cursor, lexemes, sql
 from steward.storage.knowledge import stacked
@@ -20,7 +27,14 @@ class PostgresMemoryStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, item: IndexedMemory, *, embedder: str, supersedes: Sequence[str]) -> str:
+    async def add(
+        self,
+        item: IndexedMemory,
+        *,
+        embedder: str,
+        supersedes: Sequence[str] = (),
+        superseded_by: str | None = None,
+    ) -> str:
         memory, scope = item.memory, item.memory.scope
         async with self._database.transaction() as session:
             await session.execute(SQL.lock_scope, scope.user)
@@ -41,16 +55,18 @@ class PostgresMemoryStore:
                     item.vector,
                 ),
             )
-            if supersedes:
+            if superseded_by is not None:
+                await session.execute(SQL.supersede, [memory.id], superseded_by, memory.created_at)
+            elif supersedes:
                 await session.execute(SQL.supersede, list(supersedes), memory.id, memory.created_at)
         return memory.id
 
     async def last_in(self, scope: Scope, conversation: str) -> str | None:
         return await self._database.fetchval(SQL.last_in_conversation, scope.user, conversation)
 
-    async def similar(self, scope: Scope, vector: NDArray[np.float32]) -> Sequence[tuple[str, str, float]]:
+    async def similar(self, scope: Scope, vector: NDArray[np.float32]) -> Sequence[SimilarMemory]:
         rows = await self._database.fetch(SQL.similar, scope.user, scope.agent, scope.project, vector)
-        return [(row["id"], row["content"], row["similarity"]) for row in rows]
+        return [SimilarMemory(**row) for row in rows]
 
     async def candidates(
         self, scope: Scope, terms: Mapping[str, int], vector: NDArray[np.float32], *, limit: int
@@ -116,12 +132,17 @@ class PostgresMemoryStore:
     async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
         return [_memory(row) for row in await self._database.fetch(SQL.history, scope.user, memory_id)]
 
-    async def forget(self, scope: Scope, memory_id: str) -> bool:
-        return await self._database.execute(SQL.forget_memory, scope.user, memory_id) == "DELETE 1"
+    async def forget(self, scope: Scope, memory_id: str) -> int:
+        return _deleted(await self._database.execute(SQL.forget_memory, scope.user, memory_id))
 
     async def forget_scope(self, scope: Scope) -> int:
-        done = await self._database.execute(SQL.forget_scope, scope.user, scope.agent, scope.project)
-        return int(done.removeprefix("DELETE "))
+        return _deleted(
+            await self._database.execute(SQL.forget_scope, scope.user, scope.agent, scope.project)
+        )
+
+
+def _deleted(said: str) -> int:
+    return int(said.removeprefix("DELETE "))
 
 
 def _memory(row: asyncpg.Record) -> Memory:

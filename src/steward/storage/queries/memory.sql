@@ -19,7 +19,7 @@ WHERE user_id = $1 AND agent IS NOT DISTINCT FROM $2 AND project IS NOT DISTINCT
 SELECT content FROM memories WHERE user_id = $1 AND conversation = $2 ORDER BY created_at DESC, id DESC LIMIT 1;
 
 -- name: similar
-SELECT id, content, 1 - (embedding <=> $4) AS similarity FROM memories
+SELECT id, content, happened_at, 1 - (embedding <=> $4) AS likeness FROM memories
 WHERE user_id = $1 AND agent IS NOT DISTINCT FROM $2 AND project IS NOT DISTINCT FROM $3 AND superseded_at IS NULL
 ORDER BY embedding <=> $4 LIMIT 5;
 
@@ -77,7 +77,13 @@ SELECT id, user_id, agent, project, conversation, content, context, source, meta
 FROM past ORDER BY created_at DESC, id DESC;
 
 -- name: forget_memory
-DELETE FROM memories WHERE user_id = $1 AND id = $2;
+-- What it took the place of goes along: the history of a forgotten fact is that fact.
+WITH RECURSIVE past AS (
+    SELECT id FROM memories WHERE user_id = $1 AND id = $2
+    UNION
+    SELECT m.id FROM memories m JOIN past p ON m.superseded_by = p.id
+)
+DELETE FROM memories WHERE id IN (SELECT id FROM past);
 
 -- name: forget_scope
 DELETE FROM memories

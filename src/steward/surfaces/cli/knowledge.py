@@ -112,13 +112,78 @@ def delete(
     as_json: JsonFlag = False,
 ) -> None:
     """Delete a collection with everything in it, for good. Asks first."""
-    _call(
-        "manage_collections",
-        {"action": "delete", "collection_name": name},
-        as_json=as_json,
-        yes=yes,
-        show=lambda data: say(f"Deleted collection '{data['collection']['name']}'."),
-    )
+
+    async def work() -> int:
+        arguments = {"action": "delete", "collection_name": name}
+        async with connect() as api:
+            # A name that does not exist is said now, not after somebody agreed to its deletion.
+            await api.get(route("knowledge", "collections", name, "documents"), limit=1)
+            return await _tool(
+                api,
+                "manage_collections",
+                arguments,
+                as_json=as_json,
+                yes=yes,
+                show=lambda data: say(f"Deleted collection '{data['collection']['name']}'."),
+            )
+
+    run(work, as_json=as_json)
+
+
+@app.command("history")
+def history(
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=1000)] = 20,
+    as_json: JsonFlag = False,
+) -> None:
+    """List what you asked, newest first, and how well it was answered."""
+
+    async def work() -> None:
+        async with connect() as api:
+            found = await api.get("/v1/knowledge/queries", limit=limit)
+        if as_json:
+            show_json(found)
+            return
+        rows = [
+            (
+                item["asked_at"][:16].replace("T", " "),
+                str(item["results"]),
+                "" if item["best_relevance"] is None else f"{item['best_relevance']:.2f}",
+                item["refinement"],
+                item["query"],
+            )
+            for item in found["items"]
+        ]
+        show_table(("ASKED", "RESULTS", "BEST", "QUERY WAS", "QUERY"), rows, empty="Nothing was asked yet.")
+
+    run(work, as_json=as_json)
+
+
+@kb_app.command("list")
+def list_documents(
+    collection: CollectionOption,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=1000)] = 100,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the documents of a collection.
+
+    Example: research-agent kb list --collection papers
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            found = await api.get(route("knowledge", "collections", collection, "documents"), limit=limit)
+        if as_json:
+            show_json(found)
+            return
+        rows = [
+            (item["title"], str(item["chunks"]), item["ingested_at"][:16].replace("T", " "), item["source"])
+            for item in found["items"]
+        ]
+        show_table(("TITLE", "CHUNKS", "INGESTED", "SOURCE"), rows, empty="There are no documents in it yet.")
+        if found["next"]:
+            say(f"There are more: --limit {min(limit * 2, 1000)}", error=True)
+
+    run(work, as_json=as_json)
 
 
 @kb_app.command("add-document")

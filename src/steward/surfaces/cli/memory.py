@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.errors import InputError
-from steward.surfaces.cli.client import connect
+from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
 
@@ -22,18 +22,26 @@ def list_memories(
     everything: Annotated[
         bool, typer.Option("--all", help="Also what newer facts took the place of.")
     ] = False,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=1000)] = 50,
     as_json: JsonFlag = False,
 ) -> None:
     """List memories, newest first."""
 
     async def work() -> None:
         async with connect() as api:
-            found = await api.get("/v1/memory", agent=agent, project=project, superseded=everything or None)
+            found = await api.get(
+                "/v1/memory", agent=agent, project=project, superseded=everything or None, limit=limit
+            )
         if as_json:
             show_json(found)
             return
-        rows = [(item["id"], item["timestamp"][:10], item["source"], _first(item)) for item in found["items"]]
-        show_table(("ID", "DATE", "SOURCE", "MEMORY"), rows, empty="Nothing is remembered yet.")
+        rows = [
+            (item["id"], item["timestamp"][:10], item["source"], _scope(item), _first(item) + _past(item))
+            for item in found["items"]
+        ]
+        show_table(("ID", "DATE", "SOURCE", "SCOPE", "MEMORY"), rows, empty="Nothing is remembered yet.")
+        if found["next"]:
+            say(f"There are more: --limit {min(limit * 2, 1000)}", error=True)
 
     run(work, as_json=as_json)
 
@@ -78,13 +86,15 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Answer yes when it asks.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Forget one memory, or with --all a whole scope, for good. Asks first."""
+    """Forget one memory with its history, or with --all a whole scope, for good. Asks first."""
 
     async def work() -> int:
         if (memory_id is None) == (not everything):
             raise InputError("Say which memory to forget.", fix="Give its id, or --all.")
         arguments = {"id": memory_id, "agent": agent, "project": project}
         async with connect() as api:
+            if memory_id is not None:  # an id that does not exist is said now, not after somebody agreed
+                await api.get(route("memory", memory_id, "history"))
             result = await api.post("/v1/tools/forget_memory/call", {"arguments": arguments})
             result = await settle(api, result, yes=yes, as_json=as_json)
         if as_json:
@@ -98,6 +108,16 @@ def forget(
         return result_exit(result)
 
     run(work, as_json=as_json)
+
+
+def _scope(item: dict[str, Any]) -> str:
+    """Beside the user: whose alone it is."""
+    names = (("agent", item["agent"]), ("project", item["project"]))
+    return ", ".join(f"{kind} {name}" for kind, name in names if name)
+
+
+def _past(item: dict[str, Any]) -> str:
+    return f" (replaced by {item['superseded_by'][:8]}…)" if item["superseded_by"] else ""
 
 
 def _first(item: dict[str, Any]) -> str:

@@ -1,0 +1,86 @@
+"""`research-agent` and `steward memory`, as typed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from steward.surfaces.cli.app import app as steward_app
+from steward.surfaces.cli.knowledge import app as library_app
+
+Typed = Callable[..., Result]
+
+
+@pytest.fixture
+def typed(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Typed:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEWARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "none")
+
+    def run(program: str, *arguments: str) -> Result:
+        app = library_app if program == "research-agent" else steward_app
+        return CliRunner().invoke(app, arguments)
+
+    return run
+
+
+def said(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.req("KB-2.1", "KB-7.2")
+def test_a_library_by_commands(typed: Typed, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tea.md").write_text(
+        "# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n"
+    )
+    (tmp_path / "notes" / "photo.jpg").write_bytes(b"\xff\xd8")
+    assert typed("research-agent", "collections", "create", "notes").exit_code == 0
+    taken = typed("research-agent", "kb", "add-document", "notes", "-c", "notes")
+    assert taken.stdout == "notes: 1 added, 0 updated, 0 unchanged, 0 removed, 1 new chunks\n"
+    assert "not read, of other kinds: 1 .jpg" in taken.stderr
+    named = said(typed("research-agent", "kb", "list", "-c", "notes", "--json"))
+    assert [item["title"] for item in named["items"]] == ["Tea"]
+    assert "Tea\t1\t" in typed("research-agent", "kb", "list", "-c", "notes").stdout
+    assert "1. Tea > Brewing" in typed("research-agent", "query", "how is tea brewed").stdout
+    asked = typed("research-agent", "history").stdout.splitlines()
+    assert [line.split("\t")[3:] for line in asked] == [
+        ["QUERY WAS", "QUERY"],
+        ["optimal", "how is tea brewed"],
+    ]
+    unknown = typed("research-agent", "collections", "delete", "nope")
+    assert (unknown.exit_code, "KB_COLLECTION" in unknown.stderr) == (2, True)
+    waits = typed("research-agent", "collections", "delete", "notes")
+    assert (waits.exit_code, "steward approve" in waits.stderr) == (3, True)
+    assert typed("research-agent", "collections", "delete", "notes", "--yes").exit_code == 0
+    assert typed("research-agent", "collections", "list").stdout == "There are no collections yet.\n"
+
+
+def test_memories_by_commands(typed: Typed) -> None:
+    for words in ("Ana lives in Lisbon.", "Ana moved to Porto.", "The boiler is new."):
+        assert typed("steward", "tools", "call", "store_memory", "--arg", f"content={words}").exit_code == 0
+    hello = typed("steward", "tools", "call", "store_memory", "--arg", "content=Hello!", "--json")
+    assert json.loads(hello.stdout)["error_code"] == "MEMORY_NOT_KEPT"
+    listed = typed("steward", "memory", "list").stdout.splitlines()
+    assert [line.split("\t")[-1] for line in listed] == [
+        "MEMORY",
+        "The boiler is new.",
+        "Ana moved to Porto.",
+    ]
+    assert "Ana lives in Lisbon. (replaced by " in typed("steward", "memory", "list", "--all").stdout
+    assert "There are more" in typed("steward", "memory", "list", "--limit", "1").stderr
+    (porto, *_) = said(typed("steward", "memory", "search", "where does Ana live", "--json"))["items"]
+    assert porto["content"] == "Ana moved to Porto."
+    unknown = typed("steward", "memory", "forget", "nope")
+    assert (unknown.exit_code, "NOT_FOUND" in unknown.stderr) == (2, True)
+    assert typed("steward", "memory", "forget").exit_code == 2
+    assert typed("steward", "memory", "forget", porto["id"]).exit_code == 3
+    assert typed("steward", "memory", "forget", porto["id"], "--yes").stdout == "Forgot 2.\n"
+    assert typed("steward", "memory", "forget", "--all", "--yes").stdout == "Forgot 1.\n"
+    assert typed("steward", "memory", "list").stdout == "Nothing is remembered yet.\n"

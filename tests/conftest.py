@@ -14,6 +14,11 @@ settings.register_profile("steward", deadline=None)
 settings.load_profile("steward")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Journeys first: they take longest, and whoever gets one last keeps the others waiting."""
+    items.sort(key=lambda item: "journeys" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[TestServer]:
     """The PostgreSQL of this test run; most tests want `database` instead."""

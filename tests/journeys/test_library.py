@@ -93,7 +93,9 @@ class Desk:
 @pytest.fixture
 def papers(tmp_path: Path) -> Path:
     folder = tmp_path / "papers"
-    shutil.copytree(ROOT / "docs" / "decisions", folder / "decisions")
+    (folder / "decisions").mkdir(parents=True)
+    for page in sorted((ROOT / "docs" / "decisions").glob("*.md"))[:10]:  # enough to be killed in
+        shutil.copy(page, folder / "decisions")
     (folder / "turbines.pdf").write_bytes(pdf_bytes([["Wind Turbines", "Gearboxes fail after seven years."]]))
     (folder / "bees.docx").write_bytes(docx_bytes())
     return folder

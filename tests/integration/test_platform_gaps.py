@@ -33,7 +33,7 @@ IMPOSSIBLE = {
 async def test_the_products_own_tools_are_told_from_what_they_cannot_do(
     home: Path, database_url: str
 ) -> None:
-    settings = Settings(home=home, database_url=database_url)  # pyright: ignore[reportArgumentType]
+    settings = Settings(STEWARD_HOME=home, DATABASE_URL=database_url, _env_file=None)  # type: ignore[call-arg]
     async with open_platform(settings) as platform:
         detector = gap_detector(platform)
         reports = {request: await detector.detect_missing_tools(request) for request in POSSIBLE}
@@ -45,7 +45,7 @@ async def test_the_products_own_tools_are_told_from_what_they_cannot_do(
 
 
 async def test_tools_that_an_agent_is_not_offered_do_not_count(home: Path, database_url: str) -> None:
-    settings = Settings(home=home, database_url=database_url)  # pyright: ignore[reportArgumentType]
+    settings = Settings(STEWARD_HOME=home, DATABASE_URL=database_url, _env_file=None)  # type: ignore[call-arg]
     async with open_platform(settings) as platform:
         detector = gap_detector(platform, includes=lambda tool: tool.spec.name == "web_search")
         report = await detector.detect_missing_tools("Delete the task about the dentist")

@@ -40,7 +40,7 @@ def gap_detector(
         RegistrySession(platform.orchestrator, includes),
         extractor=extractor,
         reader=platform.library.embedder,
-        judge=platform.judge,
+        judge=platform.search.judge,
         ranker=platform.ranker,
         writes=writes,
     )

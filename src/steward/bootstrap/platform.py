@@ -24,6 +24,7 @@ from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import register_servers
 from steward.bootstrap.own_servers import register_own_servers
 from steward.bootstrap.rules import WatchedRules
+from steward.bootstrap.selection import LearningLog, ToolSearch, open_search
 from steward.bootstrap.skills import open_skills
 from steward.bootstrap.task_tools import TaskRoom, open_tasks
 from steward.contract.ports import ToolRanker
@@ -36,8 +37,6 @@ from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
 from steward.providers.registry_writer import RegistryWriter
-from steward.selection.fit import FitJudge
-from steward.selection.lexical import LexicalRanker
 from steward.settings import Settings
 from steward.storage.conversations import PostgresConversationStore
 from steward.storage.facts import PostgresFactStore
@@ -65,12 +64,15 @@ class Platform:
     keys: Keys
     questions: QuestionStore
     writer: RegistryWriter
-    ranker: ToolRanker
-    judge: FitJudge
+    search: ToolSearch
     tasks: TaskRoom
     library: Library
     skills: SkillBook
     agents: TalkingAgents
+
+    @property
+    def ranker(self) -> ToolRanker:
+        return self.search
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
@@ -86,9 +88,10 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(_close_log, executions)
+        learning = LearningLog(executions)
         tracer = _tracer(settings, stack)
         database = await stack.enter_async_context(Database(place(settings)))
-        orchestrator = _door(settings, database, executions, tracer, rules)
+        orchestrator = _door(settings, database, learning, tracer, rules)
         _export_metrics(settings, orchestrator, stack)
         _register_core(orchestrator, settings, PostgresFactStore(database))
         questions = PostgresQuestionStore(database)
@@ -97,9 +100,9 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         library = await open_library(settings, database, orchestrator, stack)
         register_own_servers(orchestrator, settings, library.readers)
         skills = open_skills(settings, orchestrator, library.embedder)
-        ranker = LexicalRanker()
+        search = open_search(orchestrator, library, database=database, log=learning, stack=stack)
         agents = _agents(
-            settings, orchestrator, ranker, library, database=database, tracer=tracer, rules=rules
+            settings, orchestrator, search, library, database=database, tracer=tracer, rules=rules
         )
         # After our own agents, so that no server of the workspace takes one of their names.
         register_servers(orchestrator, settings, PostgresPinStore(database))
@@ -116,8 +119,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
             questions=questions,
             writer=workshop.writer,
-            ranker=ranker,
-            judge=FitJudge(library.embedder),
+            search=search,
             tasks=tasks,
             library=library,
             skills=skills,
@@ -128,13 +130,13 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
 def _door(
     settings: Settings,
     database: Database,
-    executions: ExecutionLogFile,
+    log: LearningLog,
     tracer: Tracing,
     rules: WatchedRules,
 ) -> Orchestrator:
     return Orchestrator(
         proposals=PostgresProposalStore(database),
-        log=executions,
+        log=log,
         tracer=tracer,
         rules=rules,
         limits=Limits(tool=settings.timeout),

@@ -4,10 +4,12 @@ Owns how a name, a description and a schema become text. Does not own what is ma
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
+
+import orjson
 
 from steward.contract.tool import ToolSpec
 
@@ -70,3 +72,12 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
         yield name
         if isinstance(about, Mapping):
             yield str(cast("Mapping[str, Any]", about).get("description", ""))
+
+
+def tokens(tools: Iterable[ToolSpec]) -> int:
+    """About how many tokens these definitions take in a model's context: four characters each."""
+    return sum(len(tool.name) + len(tool.description) + _schema_size(tool) for tool in tools) // 4
+
+
+def _schema_size(tool: ToolSpec) -> int:
+    return len(orjson.dumps(tool.input_schema, option=orjson.OPT_NON_STR_KEYS))

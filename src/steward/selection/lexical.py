@@ -29,14 +29,14 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     return english_stem(word)
 
 
 def words(text: str) -> list[str]:
     """Stems of a text: `getUserName`, `get_user_name` and `get user names` read the same."""
     parts = _WORD.findall(_HUMP.sub(" ", text))
-    return [_stem(part) for raw in parts if (part := raw.lower()) not in STOP]
+    return [stem(part) for raw in parts if (part := raw.lower()) not in STOP]
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,9 @@ class FoundTool(ToolShape):
 class FoundTools(BaseModel):
     items: list[FoundTool]
     next: str | None = None
+    searched: int = Field(description="How many tools were searched.")
+    tokens_saved: int = Field(description="Tokens that a model saves by reading these instead of all.")
+    incomplete: list[str] = Field(description="Why the search may not have seen everything.")
 
 
 def _suggestion(spec: ToolSpec, risk: RiskLevel) -> RiskLevel | None:

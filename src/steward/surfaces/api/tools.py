@@ -10,6 +10,7 @@ from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
 from steward.contract.errors import ConflictError, ErrorCode
 from steward.contract.pins import AcceptingAgent
 from steward.providers.scripts import AGENT_ID as PYTHON_TOOLS
+from steward.selection.definitions import tokens
 from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, call_events
 from steward.surfaces.api.identity import Approver, Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
@@ -50,12 +51,18 @@ async def search_tools(
 ) -> FoundTools:
     """The tools that fit a request, best first."""
     known = {tool.spec.name: tool for tool in platform.orchestrator.registry if tool.available}
-    found = platform.ranker.rank(q, [tool.spec for tool in known.values()], limit=limit)
+    specs = [tool.spec for tool in known.values()]
+    found = await asyncio.to_thread(platform.ranker.rank, q, specs, limit=limit)
     shapes = [
         (ToolShape.of(known[ranked.tool.name], platform.rating(ranked.tool)), ranked.score)
         for ranked in found
     ]
-    return FoundTools(items=[FoundTool(**shape.model_dump(), score=score) for shape, score in shapes])
+    return FoundTools(
+        items=[FoundTool(**shape.model_dump(), score=score) for shape, score in shapes],
+        searched=len(specs),
+        tokens_saved=tokens(specs) - tokens([ranked.tool for ranked in found]),
+        incomplete=platform.search.incomplete(),
+    )
 
 
 @router.get("/{name}")

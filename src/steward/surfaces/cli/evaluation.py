@@ -17,6 +17,7 @@ class Suite(StrEnum):
     MEMORY = "memory"
     RETRIEVAL = "retrieval"
     RISK = "risk"
+    TOOLS = "tools"
 
 
 def evaluate(

@@ -9,7 +9,7 @@ import typer
 
 from steward.contract.errors import InputError
 from steward.surfaces.cli.client import Api, connect, route
-from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table
+from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table, visible
 
 Name = Annotated[str, typer.Argument(help="The tool's name: letters, digits, '_' and '-'.")]
 Script = Annotated[
@@ -139,6 +139,11 @@ def search(
             (f"{tool['score']:.2f}", tool["name"], tool["risk"], tool["agent"]) for tool in found["items"]
         ]
         show_table(("FIT", "TOOL", "RISK", "AGENT"), rows, empty="No tool fits.")
+        if rows:
+            shown, saved = f"{len(rows)} of {found['searched']} tools", found["tokens_saved"]
+            say(f"{shown}: about {saved:,} tokens less for a model than all of them.", error=True)
+        for reason in found["incomplete"]:
+            say(visible(f"The search is incomplete: {reason}"), error=True)
 
     run(work, as_json=as_json)
 

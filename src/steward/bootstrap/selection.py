@@ -1,0 +1,241 @@
+"""Tool search over a platform: keeps the index in step with the registry, the database and what is used.
+
+Words are indexed as tools come. Vectors come from the database where they were made before; a few that are
+missing are made when somebody searches, many of them in the background from then on.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steward.bootstrap.knowledge import Library
+from steward.contract.agent import LifecycleState
+from steward.contract.call import Done
+from steward.contract.errors import StewardError
+from steward.contract.ports import RankedTool, TextReader
+from steward.contract.tool import ToolSpec
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.ports import Execution, ExecutionLog
+from steward.selection.fit import FitJudge
+from steward.selection.index import ToolIndex
+from steward.selection.past import MOST
+from steward.storage.postgres import Database
+from steward.storage.selection import PostgresSelectionStore
+from steward.telemetry.masking import MASKER
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 96  # missing vectors that a search makes itself; more of them are made beside it
+CHUNK = 32
+LONGEST_REQUEST = 400
+SETTLING = 2.0  # seconds
+_NOT_THERE = frozenset({LifecycleState.FAILED, LifecycleState.UNAVAILABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    user: str
+    tool: str
+    request: str
+
+
+class LearningLog:
+    """An execution log that remembers which tool served which request, beside writing every line."""
+
+    def __init__(self, log: ExecutionLog) -> None:
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self.used = asyncio.Event()
+        self._last: dict[str, _Use] = {}  # by correlation: what came before the last call only helped
+
+    def append(self, execution: Execution) -> None:
+        self._log.append(execution)
+        call = execution.call
+        said = (call.utterance or "").strip()
+        if not isinstance(execution.result, Done) or not call.user or not 0 < len(said) <= LONGEST_REQUEST:
+            return
+        self._last[call.correlation_id] = _Use(call.user, execution.tool, said)
+        self._loop.call_soon_threadsafe(self.used.set)
+
+    def accepting(self) -> bool:
+        return self._log.accepting()
+
+    def take(self) -> list[_Use]:
+        """What was learned since the last time."""
+        uses, self._last = list(self._last.values()), {}
+        return uses
+
+
+class ToolSearch:
+    """Implements `ToolRanker` over the platform's index."""
+
+    def __init__(
+        self,
+        orchestrator: Orchestrator,
+        reader: TextReader,
+        *,
+        store: PostgresSelectionStore,
+        log: LearningLog,
+    ) -> None:
+        self._orchestrator = orchestrator
+        self._reader = reader
+        self._store = store
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._asked = asyncio.Event()
+        self._unsaved: dict[str, NDArray[np.float32]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self.index = ToolIndex(reader)
+        self.judge = FitJudge(reader)
+
+    def rank(self, query: str, tools: Sequence[ToolSpec], *, limit: int) -> tuple[RankedTool, ...]:
+        self.index.take_in(tools)
+        missing = self.index.missing()
+        if 0 < len(missing) <= AT_ONCE:
+            vectors = dict(zip(missing, self._reader.embed(missing), strict=True))
+            self.index.supply(vectors)
+            self._unsaved |= vectors
+        self._loop.call_soon_threadsafe(self._asked.set)
+        return self.index.rank(query, tools, limit=limit)
+
+    def warm(self) -> None:
+        """Make missing vectors from now on, without waiting for a first search."""
+        self._asked.set()
+
+    def incomplete(self) -> list[str]:
+        """Why a search may not see everything, in words; empty when it does."""
+        said = [
+            f"'{status.id}' is not reachable; its tools may be missing."
+            for status in self._orchestrator.lifecycle.statuses()
+            if status.state in _NOT_THERE
+        ]
+        missing = len(self.index.missing())
+        if missing > AT_ONCE:
+            said.append("New tools are found by their words only until their meaning is worked out.")
+        return said
+
+    # --- keeping in step ---
+
+    def open(self) -> None:
+        self._orchestrator.registry.subscribe(self._notice)
+        self._changed.set()
+        self._tasks = [
+            asyncio.create_task(self._keep(), name="tool-search"),
+            asyncio.create_task(self._study(), name="tool-requests"),
+        ]
+
+    def _notice(self) -> None:
+        self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(StewardError):
+            await self._save()
+            await self.learn()
+
+    async def _keep(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self.catch_up()
+            except StewardError as error:  # search goes on by words
+                logger.warning("tool_search_behind", extra={"problem": error.message})
+
+    async def _study(self) -> None:
+        try:
+            await self._teach(await self._store.learned(MOST))
+            while True:
+                await self._log.used.wait()
+                self._log.used.clear()
+                await asyncio.sleep(SETTLING)  # the last call of a turn is the one that served it
+                await self.learn()
+        except StewardError as error:
+            logger.warning("tool_requests_unread", extra={"problem": error.message})
+
+    async def catch_up(self) -> None:
+        """Take in the registry as it is, with the vectors that are known."""
+        specs = [tool.spec for tool in self._orchestrator.registry]
+        await asyncio.to_thread(self.index.sync, specs)
+        await self._load(self.index.missing())
+        if self.index.missing() or self._unsaved:
+            await self._asked.wait()
+            await self._save()
+            await self._make()
+
+    async def _load(self, texts: Sequence[str]) -> None:
+        digests = {_digest(text): text for text in texts}
+        known = await self._store.vectors(self._reader.name, list(digests))
+        self.index.supply({digests[digest]: vector for digest, vector in known.items()})
+
+    async def _make(self) -> None:
+        """Vectors that nobody made before, a few at a time, so that a search in between sees them."""
+        for texts in _chunks(self.index.missing()):
+            vectors = await asyncio.to_thread(self._reader.embed, texts)
+            made = dict(zip(texts, vectors, strict=True))
+            self.index.supply(made)
+            self._unsaved |= made
+            await self._save()
+
+    async def _save(self) -> None:
+        kept, self._unsaved = self._unsaved, {}
+        if kept:
+            digests = {_digest(text): vector for text, vector in kept.items()}
+            await self._store.keep_vectors(self._reader.name, digests)
+
+    # --- what use teaches ---
+
+    async def learn(self) -> None:
+        """Keep what calls since the last time have taught."""
+        uses = self._log.take()
+        if uses:
+            masked = [_Use(use.user, use.tool, MASKER.value(use.request)) for use in uses]
+            await self._store.learn((use.user, use.tool, use.request) for use in masked)
+            await self._teach([(use.request, use.tool) for use in masked])
+
+    async def _teach(self, requests: Sequence[tuple[str, str]]) -> None:
+        texts = list(dict.fromkeys(request for request, _ in requests))
+        digests = {text: _digest(text) for text in texts}
+        known = await self._store.vectors(self._reader.name, list(digests.values()))
+        new = [text for text in texts if digests[text] not in known]
+        if new:
+            made = await asyncio.to_thread(self._reader.embed, new)
+            fresh = {digests[text]: vector for text, vector in zip(new, made, strict=True)}
+            await self._store.keep_vectors(self._reader.name, fresh)
+            known |= fresh
+        self.index.learn((request, tool, known[digests[request]]) for request, tool in requests)
+
+
+def open_search(
+    orchestrator: Orchestrator,
+    library: Library,
+    *,
+    database: Database,
+    log: LearningLog,
+    stack: AsyncExitStack,
+) -> ToolSearch:
+    store = PostgresSelectionStore(database)
+    search = ToolSearch(orchestrator, library.embedder, store=store, log=log)
+    search.open()
+    stack.push_async_callback(search.close)
+    return search
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(texts), CHUNK):
+        yield texts[start : start + CHUNK]

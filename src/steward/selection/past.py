@@ -1,0 +1,89 @@
+"""Requests that a tool served before: the strongest hint there is on what a new one means.
+
+Owns the remembered requests and what they say about a new one. Where they are kept is bootstrap's business.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.selection.vectors import Vector
+
+MOST = 20_000  # the oldest are forgotten
+NEIGHBOURS = 40
+NEAR = 0.3  # cosine from which a past request says anything
+RANGE = 0.4
+MANY = 20  # past requests a tool, from which they outweigh descriptions by half
+VOTE_WEIGHT, NEAREST_WEIGHT = 6.0, 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What past requests say: points for each tool, and how much the rest of the evidence still counts."""
+
+    points: Vector
+    nearest: Vector  # the cosine of each tool's nearest past request; 0 where there is none near
+    others: float
+
+
+class PastRequests:
+    def __init__(self) -> None:
+        self._tools: list[str] = []
+        self._seen: set[tuple[str, str]] = set()
+        self._vectors: list[Vector] = []
+        self._matrix: Vector | None = None
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def learn(self, requests: Iterable[tuple[str, str, Vector]]) -> None:
+        """(request, tool, vector) of calls that succeeded; what is known already says nothing new."""
+        for request, tool, vector in requests:
+            key = (request.strip().lower(), tool)
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            self._tools.append(tool)
+            self._vectors.append(vector)
+            self._matrix = None
+        if len(self._tools) > MOST:
+            self._tools, self._vectors = self._tools[-MOST:], self._vectors[-MOST:]
+
+    def hear(self, vector: Vector, positions: Mapping[str, int], *, count: int) -> Voice | None:
+        """What they say about a request, for tools at these positions; None when nothing is near."""
+        if not self._tools:
+            return None
+        if self._matrix is None:
+            self._matrix = np.stack(self._vectors)
+        cosines = self._matrix @ vector
+        near = _largest(cosines, NEIGHBOURS)
+        strength = min(1.0, max(0.0, (float(cosines[near[0]]) - NEAR) / RANGE))
+        if strength <= 0:
+            return None
+        points, nearest = np.zeros(count, np.float32), np.zeros(count, np.float32)
+        floor = max(NEAR, float(cosines[near[-1]]))
+        for index in cast("list[int]", near.tolist()):
+            position = positions.get(self._tools[index])
+            if position is None:
+                continue
+            cosine = float(cosines[index])
+            points[position] += max(0.0, cosine - NEAR) ** 2
+            nearest[position] = max(nearest[position], cosine)
+        top = float(points.max())
+        if top <= 0:
+            return None
+        above = np.maximum(np.float32(0), nearest - np.float32(floor))
+        share = min(1.0, len(self._tools) / (MANY * max(1, count)))
+        told = np.float32(VOTE_WEIGHT * strength / top) * points + np.float32(NEAREST_WEIGHT) * above
+        return Voice(told, nearest, 1 - 0.5 * strength * share)
+
+
+def _largest(values: Vector, count: int) -> NDArray[np.intp]:
+    """Positions of the largest values, largest first."""
+    if len(values) > count:
+        some = np.argpartition(-values, count)[:count]
+        return some[np.argsort(-values[some], kind="stable")]
+    return np.argsort(-values, kind="stable")

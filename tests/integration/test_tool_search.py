@@ -1,0 +1,113 @@
+"""Tool search over a running platform: as tools come and go, and as they are used."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.waiting import until
+
+from steward.bootstrap.platform import Platform, open_platform
+from steward.contract.agent import AgentManifest, Health
+from steward.contract.call import Caller, CallerKind, Done, ToolCall, ToolResult
+from steward.contract.errors import AgentError
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
+from steward.settings import Settings
+
+
+class Garden:
+    """An agent with one tool."""
+
+    async def initialize(self) -> None: ...
+
+    async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+        return Done(data="watered")
+
+    async def shutdown(self) -> None: ...
+
+    def manifest(self) -> AgentManifest:
+        water = ToolSpec(
+            name="sprinkle",
+            description="Water the orchids.",
+            origin=Origin.BUILTIN,
+            effect=Effect.READS,
+            risk=RiskLevel.REVERSIBLE,
+        )
+        return AgentManifest(id="garden", name="Garden", tools=(water,))
+
+    async def health(self) -> Health:
+        return Health(healthy=True)
+
+
+class Broken(Garden):
+    async def initialize(self) -> None:
+        raise AgentError("There is no water.")
+
+
+@asynccontextmanager
+async def platform(home: Path, database_url: str) -> AsyncIterator[Platform]:
+    settings = Settings(STEWARD_HOME=home, DATABASE_URL=database_url, _env_file=None)  # type: ignore[call-arg]
+    async with open_platform(settings) as opened:
+        yield opened
+
+
+def first(opened: Platform, query: str) -> str:
+    specs = [tool.spec for tool in opened.orchestrator.registry if tool.available]
+    return opened.ranker.rank(query, specs, limit=1)[0].tool.name
+
+
+@pytest.mark.req("SKL-FR-004", "SKL-US3.1", "SKL-US3.2")
+async def test_a_new_tool_is_found_by_its_meaning_and_not_after_it_has_gone(
+    home: Path, database_url: str
+) -> None:
+    async with platform(home, database_url) as opened:
+        request = "give the flowers something to drink"
+        assert first(opened, request) != "sprinkle"
+        opened.orchestrator.register_agent_factory("garden", Garden)
+        await opened.orchestrator.lifecycle.start("garden")
+        assert first(opened, request) == "sprinkle"
+        await opened.orchestrator.lifecycle.stop("garden")
+        assert first(opened, request) != "sprinkle"
+
+
+async def test_a_later_start_takes_vectors_from_the_database(home: Path, database_url: str) -> None:
+    async with platform(home, database_url) as opened:
+        assert first(opened, "what time is it") == "get_current_time"
+    async with platform(home, database_url) as opened:
+        await until(lambda: len(opened.search.index) > 0 and not opened.search.index.missing())
+
+
+async def test_what_served_a_request_is_learned_and_kept(home: Path, database_url: str) -> None:
+    said = "do the usual for aunt Zelda"
+    async with platform(home, database_url) as opened:
+        opened.orchestrator.register_agent_factory("garden", Garden)
+        await opened.orchestrator.lifecycle.start("garden")
+        assert first(opened, said) != "sprinkle"
+        for tool in ("get_current_time", "sprinkle"):  # the last call of a turn is what served it
+            result = await opened.orchestrator.execute(
+                ToolCall(
+                    tool=tool,
+                    arguments={},
+                    caller=Caller(CallerKind.AGENT, "assistant"),
+                    user="local",
+                    utterance=said,
+                    correlation_id="c" * 32,
+                )
+            )
+            assert isinstance(result, Done)
+        await opened.search.learn()
+        assert first(opened, said) == "sprinkle"
+    async with platform(home, database_url) as opened:
+        opened.orchestrator.register_agent_factory("garden", Garden)
+        await opened.orchestrator.lifecycle.start("garden")
+        await until(lambda: first(opened, said) == "sprinkle")
+
+
+async def test_a_search_says_that_an_agent_is_missing(home: Path, database_url: str) -> None:
+    async with platform(home, database_url) as opened:
+        assert opened.search.incomplete() == []
+        opened.orchestrator.register_agent_factory("garden", Broken)
+        with pytest.raises(AgentError):
+            await opened.orchestrator.lifecycle.start("garden")
+        assert opened.search.incomplete() == ["'garden' is not reachable; its tools may be missing."]

@@ -87,3 +87,42 @@ async def test_a_server_that_comes_to_life_later_brings_its_tools(tmp_path: Path
         assert platform.orchestrator.registry.find("late__echo") is None
         missing.write_text((FOLDER / "raw.py").read_text())
         await eventually(lambda: platform.orchestrator.registry.find("late__echo"))
+
+
+async def test_a_changed_file_is_taken_over_while_steward_runs(tmp_path: Path, database_url: str) -> None:
+    before = {"stays": raw(risk={"echo": "reversible"}), "goes": raw(), "changes": raw()}
+    config = settings(tmp_path / "home", database_url, {"mcpServers": before})
+    async with open_platform(config) as platform:
+        registry = platform.orchestrator.registry
+        stays = registry.get("stays__echo").agent
+        after = {"stays": before["stays"], "changes": raw(namespace="other"), "comes": raw()}
+        config.mcp_file.write_text(json.dumps({"mcpServers": after}))
+        done = await platform.servers.reload()
+        assert (done.added, done.changed, done.removed) == (("comes",), ("changes",), ("goes",))
+        names = ("stays__echo", "goes__echo", "changes__echo", "other__echo", "comes__echo")
+        assert [registry.find(name) is not None for name in names] == [True, False, False, True, True]
+        assert registry.get("stays__echo").agent is stays
+        assert (await platform.servers.reload()) == type(done)((), (), ())
+
+
+@pytest.mark.parametrize("text", ["{", '{"mcpServers": {"core": {"command": "x"}}}'])
+async def test_a_file_that_cannot_be_used_changes_nothing(
+    tmp_path: Path, database_url: str, text: str
+) -> None:
+    config = settings(tmp_path / "home", database_url, {"mcpServers": {"stays": raw()}})
+    async with open_platform(config) as platform:
+        config.mcp_file.write_text(text)
+        with pytest.raises(ConfigError):
+            await platform.servers.reload()
+        assert platform.orchestrator.registry.find("stays__echo") is not None
+        config.mcp_file.write_text('{"mcpServers": {}}')
+        assert (await platform.servers.reload()).removed == ("stays",)
+
+
+async def test_the_first_server_of_a_workspace_can_come_later(tmp_path: Path, database_url: str) -> None:
+    config = settings(tmp_path / "home", database_url, {"mcpServers": {}})
+    async with open_platform(config) as platform:
+        config.mcp_file.write_text(json.dumps({"mcpServers": {"comes": raw()}}))
+        assert (await platform.servers.reload()).added == ("comes",)
+        assert platform.orchestrator.registry.find("comes__echo") is not None
+        assert platform.orchestrator.registry.find("list_resources") is not None

@@ -3,6 +3,10 @@
 import asyncio
 import json
 import os
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ from fastmcp import Client
 from tests.peers.house import FIXTURES, Meeting, installed, meeting, npm, own, pypi, server
 
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
+from steward.contract.tool import RiskLevel
 from steward.orchestrator.proposals import state_name
 from steward.providers.mcp_config import ServerConfig, StdioTransport
 
@@ -107,6 +112,35 @@ async def test_the_git_server_reads_a_repository_and_asks_before_it_commits(tmp_
             caller=Caller(CallerKind.CLIENT, "test"),
         )
         assert isinstance(await met.orchestrator.execute(call), PendingApproval)
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<html><body><article><h1>Bees</h1><p>Scouts dance.</p></article></body></html>")
+
+    def log_message(self, *_: object) -> None:
+        return None
+
+
+@pytest.fixture
+def page() -> Iterator[str]:
+    site = HTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=site.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{site.server_port}/bees"
+    site.shutdown()
+    site.server_close()
+    thread.join()
+
+
+async def test_the_fetch_server_reads_a_page_of_this_machine(page: str):
+    command = [*pypi("servers", "mcp-server-fetch"), "--ignore-robots-txt", "--allow-private-ips"]
+    config = replace(server("web", command), risk=(("fetch", RiskLevel.REVERSIBLE),))
+    async with meeting(config) as met:
+        assert "Scouts dance." in await through_both(met, "web__fetch", url=page)
 
 
 # --- clients ---

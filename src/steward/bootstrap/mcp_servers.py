@@ -1,16 +1,19 @@
-"""The servers of mcp.json, registered as agents.
+"""The servers of mcp.json, registered as agents, and registered again when the file says so.
 
 Owns what a connection is given from the workspace: the environment, where tokens live, pins, masking.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steward.contract.errors import AgentError, ConfigError
+from steward.contract.errors import AgentError, ConfigError, ErrorCode
 from steward.contract.pins import PinStore
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.providers.mcp_config import load_mcp_config
+from steward.providers.mcp_config import ServerConfig, load_mcp_config
 from steward.providers.resources import AGENT as RESOURCES
 from steward.providers.resources import resources_agent
 from steward.settings import Settings, variables
@@ -22,39 +25,99 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def register_servers(orchestrator: Orchestrator, settings: Settings, pins: PinStore) -> None:
-    config = load_mcp_config(settings.mcp_file)
-    for note in config.notes:
-        logger.info("mcp_config_note", extra={"note": note})
-    if not config.servers:
-        return
-    # Speaking MCP takes over a second to import, which a workspace without servers need not pay.
-    from steward.providers.links import Surroundings  # noqa: PLC0415
-    from steward.providers.oauth import BrowserSignIn  # noqa: PLC0415
-    from steward.providers.pool import mcp_agents  # noqa: PLC0415
-    from steward.providers.secrets import MappingSource, Secrets  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What a second look at mcp.json changed, by server."""
 
-    around = Surroundings(
-        secrets=Secrets(MappingSource(variables()), on_value=lambda value: MASKER.register((value,))),
-        tokens=settings.home / "oauth",
-        sign_in=BrowserSignIn(),
-    )
-    running: dict[str, MCPServerAgent] = {}
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
 
-    def noted(name: str, make: "Callable[[], MCPServerAgent]") -> "Callable[[], MCPServerAgent]":
+
+class Servers:
+    """The workspace's servers. What is in flight on one that stays goes on undisturbed."""
+
+    def __init__(self, orchestrator: Orchestrator, settings: Settings, pins: PinStore) -> None:
+        self._orchestrator = orchestrator
+        self._settings = settings
+        self._pins = pins
+        self._known: dict[str, ServerConfig] = {}
+        self._running: dict[str, MCPServerAgent] = {}
+        self._turn = asyncio.Lock()
+
+    def open(self) -> None:
+        """Register what the file names; whoever starts all agents starts them. A broken file halts."""
+        self._register(self._read())
+
+    async def reload(self) -> Reloaded:
+        """Take over what changed in the file. A broken file changes nothing."""
+        async with self._turn:
+            wanted = {server.name: server for server in self._read()}
+            removed = tuple(name for name in self._known if name not in wanted)
+            changed = tuple(name for name, old in self._known.items() if wanted.get(name, old) != old)
+            added = tuple(name for name in wanted if name not in self._known)
+            self._require_free(added)
+            for name in (*removed, *changed):
+                with suppress(AgentError):  # one that did not end cleanly is gone all the same
+                    await self._orchestrator.lifecycle.stop(name)
+                with suppress(AgentError):
+                    await self._orchestrator.lifecycle.unregister(name)
+                self._known.pop(name, None)
+                self._running.pop(name, None)
+            self._register([wanted[name] for name in (*changed, *added)])
+            await self._orchestrator.lifecycle.start_all()
+        return Reloaded(added, changed, removed)
+
+    def _read(self) -> Sequence[ServerConfig]:
+        config = load_mcp_config(self._settings.mcp_file)
+        for note in config.notes:
+            logger.info("mcp_config_note", extra={"note": note})
+        return config.servers
+
+    def _require_free(self, names: Sequence[str]) -> None:
+        taken = {RESOURCES, *(status.id for status in self._orchestrator.lifecycle.statuses())}
+        for name in names:
+            if name in taken:
+                raise self._name_taken(name)
+
+    def _register(self, servers: Sequence[ServerConfig]) -> None:
+        if not servers:
+            return
+        # Speaking MCP takes over a second to import, which a workspace without servers need not pay.
+        from steward.providers.links import Surroundings  # noqa: PLC0415
+        from steward.providers.oauth import BrowserSignIn  # noqa: PLC0415
+        from steward.providers.pool import mcp_agents  # noqa: PLC0415
+        from steward.providers.secrets import MappingSource, Secrets  # noqa: PLC0415
+
+        around = Surroundings(
+            secrets=Secrets(MappingSource(variables()), on_value=lambda value: MASKER.register((value,))),
+            tokens=self._settings.home / "oauth",
+            sign_in=BrowserSignIn(),
+        )
+        with suppress(AgentError):  # it is there from the first server on
+            self._orchestrator.register_agent_factory(
+                RESOURCES, lambda: resources_agent(lambda: self._running)
+            )
+        starts = {server.name: server.auto_start for server in servers}
+        for name, make in mcp_agents(servers, around=around, pins=self._pins).items():
+            try:
+                self._orchestrator.register_agent_factory(
+                    name, self._noted(name, make), auto_start=starts[name]
+                )
+            except AgentError as error:
+                raise self._name_taken(name) from error
+        self._known |= {server.name: server for server in servers}
+
+    def _noted(self, name: str, make: "Callable[[], MCPServerAgent]") -> "Callable[[], MCPServerAgent]":
         def factory() -> "MCPServerAgent":
-            running[name] = make()
-            return running[name]
+            self._running[name] = make()
+            return self._running[name]
 
         return factory
 
-    starts = {server.name: server.auto_start for server in config.servers}
-    orchestrator.register_agent_factory(RESOURCES, lambda: resources_agent(lambda: running))
-    for name, make in mcp_agents(config.servers, around=around, pins=pins).items():
-        try:
-            orchestrator.register_agent_factory(name, noted(name, make), auto_start=starts[name])
-        except AgentError as error:
-            raise ConfigError(
-                f"{settings.mcp_file}: '{name}' is the name of one of Steward's own agents.",
-                fix="Give the server another name.",
-            ) from error
+    def _name_taken(self, name: str) -> ConfigError:
+        return ConfigError(
+            f"{self._settings.mcp_file}: '{name}' is the name of one of Steward's own agents.",
+            code=ErrorCode.CONFIG_INVALID,
+            fix="Give the server another name.",
+        )

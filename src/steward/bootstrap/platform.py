@@ -21,7 +21,7 @@ from steward.bootstrap.knowledge import (
     open_library,
 )
 from steward.bootstrap.local_tools import open_workshop
-from steward.bootstrap.mcp_servers import register_servers
+from steward.bootstrap.mcp_servers import Servers
 from steward.bootstrap.own_servers import register_own_servers
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.selection import LearningLog, ToolSearch, open_search
@@ -69,6 +69,7 @@ class Platform:
     library: Library
     skills: SkillBook
     agents: TalkingAgents
+    servers: Servers
 
     @property
     def ranker(self) -> ToolRanker:
@@ -105,7 +106,8 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             settings, orchestrator, search, library, database=database, tracer=tracer, rules=rules
         )
         # After our own agents, so that no server of the workspace takes one of their names.
-        register_servers(orchestrator, settings, PostgresPinStore(database))
+        servers = Servers(orchestrator, settings, PostgresPinStore(database))
+        servers.open()
         for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
             stack.push_async_callback(end)
         await orchestrator.lifecycle.start_all()
@@ -124,6 +126,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             library=library,
             skills=skills,
             agents=agents,
+            servers=servers,
         )
 
 

@@ -1,11 +1,19 @@
 """Routes on agents: which there are, their lives and their health."""
 
 from fastapi import APIRouter
+from pydantic import BaseModel, Field
 
 from steward.surfaces.api.identity import Admin, Reader
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import AgentList, AgentShape, HealthShape
 from steward.surfaces.api.state import Here
+
+
+class ReloadedShape(BaseModel):
+    added: list[str] = Field(examples=[["files"]])
+    changed: list[str]
+    removed: list[str]
+
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -16,6 +24,13 @@ async def list_agents(platform: Here, _: Reader, limit: Limit = 1_000, after: Af
     statuses = platform.orchestrator.lifecycle.statuses()
     page, following = cut(statuses, limit=limit, after=after, key=lambda status: status.id)
     return AgentList(items=[AgentShape.of(status) for status in page], next=following)
+
+
+@router.post("/reload")
+async def reload_servers(platform: Here, _: Admin) -> ReloadedShape:
+    """Read mcp.json again: new servers start, changed ones start again, removed ones stop."""
+    done = await platform.servers.reload()
+    return ReloadedShape(added=list(done.added), changed=list(done.changed), removed=list(done.removed))
 
 
 @router.get("/{agent_id}/health")

@@ -78,6 +78,30 @@ def stop(agent_id: AgentId, as_json: JsonFlag = False) -> None:
     _change(agent_id, "stop", as_json=as_json)
 
 
+@app.command()
+def reload(as_json: JsonFlag = False) -> None:
+    """Read mcp.json again in the running Steward: new servers start, removed ones stop, the others go on.
+
+    \b
+    Example: steward agents reload
+    """
+
+    async def work() -> None:
+        async with connect() as api:
+            _require_running(api)
+            done = await api.post("/v1/agents/reload")
+        if as_json:
+            show_json(done)
+            return
+        for what, names in done.items():
+            if names:
+                say(f"{what}: {', '.join(names)}")
+        if not any(done.values()):
+            say("Nothing changed.")
+
+    run(work, as_json=as_json)
+
+
 def _change(agent_id: str, action: str, *, as_json: bool) -> None:
     async def work() -> None:
         async with connect() as api:

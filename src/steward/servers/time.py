@@ -6,6 +6,7 @@ Owns `get_current_time`. The clock is injected; zones come from the IANA databas
 from collections.abc import Callable
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import cache
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -15,9 +16,14 @@ from pydantic import BaseModel, Field
 from steward.contract.errors import InputError
 from steward.servers.base import READS, new_server
 
+WHERE = "An IANA time zone, such as 'Europe/Berlin', or the city it is named after."
+
 
 class TimeContextParams(BaseModel):
-    timezone: str = Field(default="UTC", description="An IANA time zone, such as 'Europe/Berlin'.")
+    timezone: str = Field(
+        default="UTC",
+        description="An IANA time zone, such as 'Europe/Berlin', or the city it is named after.",
+    )
 
 
 class TimeContextResult(BaseModel):
@@ -27,16 +33,29 @@ class TimeContextResult(BaseModel):
 
 
 def current_time(params: TimeContextParams, now: datetime) -> TimeContextResult:
-    there = now.astimezone(_zone(params.timezone))
+    zone = _zone(params.timezone)
+    there = now.astimezone(zone)
     return TimeContextResult(
         timestamp=there.isoformat(timespec="seconds"),
-        timezone=params.timezone,
+        timezone=zone.key,
         unix_epoch=int(there.timestamp()),
     )
 
 
+@cache
+def _zones_of_places() -> dict[str, str]:
+    """Zones by the place they are named after ('tokyo'), where only one is."""
+    zones: dict[str, list[str]] = {}
+    for zone in available_timezones():
+        if not zone.startswith(("Etc/", "posix/", "right/", "SystemV/", "US/")):
+            zones.setdefault(zone.rpartition("/")[2].lower(), []).append(zone)
+    return {place: found[0] for place, found in zones.items() if len(found) == 1}
+
+
 def _zone(name: str) -> ZoneInfo:
     # Checked against the list first: ZoneInfo opens files named by its key.
+    if name not in available_timezones():
+        name = _zones_of_places().get(name.strip().lower().replace(" ", "_"), name)
     if name not in available_timezones():
         close = get_close_matches(name, available_timezones(), n=3)
         hint = f"Did you mean {' or '.join(close)}?" if close else "Use an IANA name such as 'Europe/Berlin'."
@@ -52,7 +71,10 @@ def build(*, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> FastM
 
     @server.tool(annotations=READS)
     def get_current_time(
-        timezone: Annotated[str, Field(description="An IANA time zone, such as 'Europe/Berlin'.")] = "UTC",
+        timezone: Annotated[
+            str,
+            Field(description="An IANA time zone, such as 'Europe/Berlin', or the city it is named after."),
+        ] = "UTC",
     ) -> TimeContextResult:
         """The current date and time in a time zone, with the Unix epoch."""
         return current_time(TimeContextParams(timezone=timezone), clock())

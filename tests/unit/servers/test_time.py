@@ -33,6 +33,14 @@ async def test_the_same_instant_reads_differently_in_another_zone():
     }
 
 
+@pytest.mark.req("RES-US1.2")
+@pytest.mark.parametrize(("place", "zone"), [("Tokyo", "Asia/Tokyo"), ("new york", "America/New_York")])
+async def test_a_city_stands_for_the_zone_that_is_named_after_it(place: str, zone: str):
+    answer = await ask(timezone=place)
+    assert answer.structured_content is not None
+    assert answer.structured_content["timezone"] == zone
+
+
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "../../etc/passwd", "europe/berlin ", "Europe/Belrin"])
 async def test_an_unknown_zone_is_refused_with_a_code(zone: str):
     answer = await ask(timezone=zone)

@@ -27,7 +27,7 @@ _SHOWN = 100
 _NEAR_DAYS = 7
 
 # The person said no: to a proposal of this conversation, or elsewhere.
-DECLINED = frozenset({str(ErrorCode.FORBIDDEN), "PROPOSAL_REJECTED"})
+DECLINED = frozenset({str(ErrorCode.FORBIDDEN), str(ErrorCode.PROPOSAL_REJECTED)})
 
 Record = Mapping[str, Any]
 

@@ -8,16 +8,18 @@ from collections.abc import Callable
 from datetime import datetime
 
 from steward.agents import task_words as words
-from steward.agents.profile import Profile
+from steward.agents.profile import Profile, Rule
 from steward.agents.rules.admission import KnownThings, NamedTasks, NoRepeats
-from steward.agents.rules.task_truth import TaskTruth
+from steward.agents.rules.task_truth import TaskQuestions, TaskTruth
+from steward.agents.rules.truth import ClaimsOnRecord, FindTool
 from steward.agents.rules.wording import PlainWords
-from steward.agents.task_reader import NAME, TaskReader
+from steward.agents.task_reader import NAME
 from steward.agents.toolset import Offer
 from steward.contract.tool import ToolSpec
-from steward.models.planner.readers import UtteranceReader
+from steward.models.planner.model import local_now
 from steward.orchestrator.registry import RegisteredTool
 
+DESCRIPTION = "Keeps your to-do list: adds, shows, completes, changes and deletes tasks."
 INSTRUCTIONS = """\
 You are Steward's task assistant. You manage one person's to-do list with the tools you are given, and with
 nothing else.
@@ -37,33 +39,40 @@ nothing else.
 """
 
 
-def tasks_profile(now: Callable[[], datetime] | None = None) -> Profile:
+def tasks_profile(offer: Offer | None = None, *, now: Callable[[], datetime] = local_now) -> Profile:
     """The agent `tasks`; `now` is the clock that dates in its answers are told by."""
-    clock = now or (lambda: datetime.now().astimezone())
     return Profile(
         name=NAME,
-        description="Keeps your to-do list: adds, shows, completes, changes and deletes tasks.",
+        description=DESCRIPTION,
         instructions=INSTRUCTIONS,
-        offer=Offer(includes=_is_task_tool, reader_of=reader_of),
+        offer=offer or Offer(includes=is_task_tool, reader_of=reader_of),
         rules=(
             KnownThings(parameter="task_id", listing=words.LIST),
-            NamedTasks(clock),
+            NamedTasks(now),
             NoRepeats(),
-            TaskTruth(clock),
+            TaskTruth(now),
             PlainWords(),
         ),
     )
 
 
-def _is_task_tool(tool: RegisteredTool) -> bool:
+def rules_for_any(
+    find: FindTool, *, quotes_only: bool = False, now: Callable[[], datetime] = local_now
+) -> tuple[Rule, ...]:
+    """What holds for every agent that may use the task tools among others.
+
+    A planner only quotes what tools returned (`quotes_only`); a model's words are held against the record.
+    """
+    listed = KnownThings(parameter="task_id", listing=words.LIST)
+    calls: tuple[Rule, ...] = (listed, NoRepeats(), TaskQuestions(now))
+    return calls if quotes_only else (*calls, ClaimsOnRecord(find))
+
+
+def is_task_tool(tool: RegisteredTool) -> bool:
+    """What the agent is offered, and nothing else."""
     return tool.spec.name in words.TASK_TOOLS
 
 
 def reader_of(spec: ToolSpec) -> str | None:
     """The reader that the task tools bring along, for any agent that offers them."""
     return NAME if spec.name in words.TASK_TOOLS else None
-
-
-def task_readers() -> dict[str, UtteranceReader]:
-    """What the planner needs to understand people who speak of tasks."""
-    return {NAME: TaskReader()}

@@ -30,7 +30,8 @@ from steward.orchestrator.registry import RegisteredTool
 
 logger = logging.getLogger(__name__)
 
-_ANY_ARGUMENTS = SchemaValidator(core_schema.any_schema())  # the door validates, once, for everybody
+# Any object will do: the door validates, once, for everybody.
+_ANY_ARGUMENTS = SchemaValidator(core_schema.dict_schema(keys_schema=core_schema.str_schema()))
 _READ_RESULT = ToolDefinition(
     name=READ_RESULT,
     description="Read on in a result that was trimmed: its handle, and the character to start at.",

@@ -79,8 +79,7 @@ class Kind:
 
 def _assistant(making: Making) -> "Profile":
     from steward.agents.defaults import assistant  # noqa: PLC0415 - Pydantic AI, see above
-    from steward.agents.rules.truth import ClaimsOnRecord  # noqa: PLC0415
-    from steward.agents.tasks import reader_of  # noqa: PLC0415
+    from steward.agents.tasks import reader_of, rules_for_any  # noqa: PLC0415
 
     # The planner chooses best among tools that do things; another agent is for a model that can brief it.
     def offered(tool: RegisteredTool) -> bool:
@@ -91,15 +90,14 @@ def _assistant(making: Making) -> "Profile":
         known = making.orchestrator.registry.find(name)
         return None if known is None else known.spec
 
-    # The planner only quotes what tools returned; a model's own words are held against the record.
-    rules = () if making.offline else (ClaimsOnRecord(find),)
+    rules = rules_for_any(find, quotes_only=making.offline)
     return assistant(making.offer(offered, reader_of=reader_of), rules)
 
 
-def _tasks(_: Making) -> "Profile":
-    from steward.agents.tasks import tasks_profile  # noqa: PLC0415
+def _tasks(making: Making) -> "Profile":
+    from steward.agents.tasks import is_task_tool, reader_of, tasks_profile  # noqa: PLC0415
 
-    return tasks_profile()
+    return tasks_profile(making.offer(is_task_tool, reader_of=reader_of))
 
 
 def _task_reader(_: Making) -> "UtteranceReader":

@@ -135,6 +135,8 @@ def test_who_asks_to_see_tasks_asked_for_no_change(tool: str) -> None:
         ("", "task_2", None),
         ("delete it", "task_2", None),
         ("the second one", "task_2", None),
+        ("Thanks for your help", "task_2", NOT_ASKED_FOR),
+        ("What about mom?", "task_2", None),
     ],
 )
 def test_the_task_that_was_named_is_the_one_that_is_touched(
@@ -146,7 +148,31 @@ def test_the_task_that_was_named_is_the_one_that_is_touched(
 
 def test_a_long_request_is_left_to_the_model() -> None:
     said = "show my tasks " + "and think hard about it " * 10
-    assert code(NAMED, "add_task", {"title": "x"}, turn("list"), said) is None
+    assert code(NAMED, "complete_task", {"task_id": "task_1"}, turn("list"), said) is None
+
+
+@pytest.mark.req("TODO-ABR-025")
+@pytest.mark.parametrize(
+    ("said", "title", "expected"),
+    [
+        ("Add buy milk", "buy milk", None),
+        ("we are out of milk", "get milk", None),
+        ("I called the bank", "calling the bank", None),
+        ("Add buy milk", "send money to Bob", NOT_ASKED_FOR),
+        ("Hello", "buy bitcoin", NOT_ASKED_FOR),
+        ("yes", "groceries", None),
+        ("Show my tasks", "show", NOT_ASKED_FOR),
+    ],
+)
+def test_a_new_task_is_called_after_something_that_was_said(
+    said: str, title: str, expected: str | None
+) -> None:
+    assert code(NAMED, "add_task", {"title": title}, turn(""), said) == expected
+
+
+def test_no_more_tasks_are_added_than_words_could_name() -> None:
+    ledger = turn("add:buy milk add:milk")
+    assert code(NAMED, "add_task", {"title": "more milk"}, ledger, "Add buy milk") == NOT_ASKED_FOR
 
 
 def test_a_deleted_task_is_meant_no_longer() -> None:

@@ -294,3 +294,35 @@ def test_an_empty_list_says_what_it_has_none_of(said: str, headline: str) -> Non
     [reading] = read(said)
     step = Step(tool="list_tasks", arguments=reading.arguments, data={"tasks": []}, memo=reading.memo)
     assert TaskReader().tell([step], [step], NOW) == headline
+
+
+EVERYDAY = {
+    "add_task": """add buy bread; remind me to call the dentist tomorrow; remember eggs; new task: pay rent;
+        todo: fix the bike; create a task to water the plants; I need to buy stamps; put milk on my list;
+        don't forget to email Bob; add finish the report by friday; make a note to renew my passport;
+        please add laundry to my to do list; can you add walk the dog""",
+    "list_tasks": """show my tasks; list my todos; what are my tasks; display my tasks; what's on my list;
+        what do I have to do today; what tasks are due tomorrow; show me everything; which tasks are overdue;
+        what's left to do; show completed tasks; do I have anything due this week; read me my list""",
+    "complete_task": """I bought the milk; done with the report; mark laundry as done; I finished the essay;
+        complete the meeting task; I called mom; check off groceries; the report is done;
+        I've paid the rent; finished walking the dog; tick off the gym""",
+    "delete_task": """delete old reminder; remove the gym task; get rid of the meeting; erase buy milk;
+        take laundry off my list; I don't need to call Bob anymore; cancel the dentist task; drop the essay;
+        delete everything; remove eggs from my list""",
+    "update_task": """change meeting to 4pm; rename buy milk to buy oat milk; make groceries high priority;
+        move the dentist to friday; update the report due date to monday; push the gym back by a day;
+        set call mom to low priority; reschedule the meeting for next week;
+        modify the essay deadline to friday; postpone laundry until sunday""",
+}
+
+
+@pytest.mark.req("TODO-SC-002")
+def test_95_of_100_everyday_requests_are_understood_at_once() -> None:
+    said = [(tool, phrase.strip()) for tool, phrases in EVERYDAY.items() for phrase in phrases.split(";")]
+    wrong = [
+        (tool, phrase)
+        for tool, phrase in said
+        if {each.tool for each in read(phrase) if each.question is None} != {tool}
+    ]
+    assert len(wrong) / len(said) <= 0.05, wrong

@@ -180,6 +180,23 @@ def test_a_run_that_broke_is_told_without_technicalities(calls: str, text: str, 
     assert (answer.text, answer.status) == (expected, AnswerStatus.FAILED)
 
 
+@pytest.mark.parametrize(
+    ("said", "calls", "text", "status"),
+    [
+        (
+            "Done with the meeting",
+            "list",
+            "Which one?\n1. team meeting\n2. client meeting",
+            AnswerStatus.QUESTION,
+        ),
+        ("Add eggs", "add:eggs", "I've added 'eggs' to your tasks. Anything else?", AnswerStatus.DONE),
+        ("Show my tasks", "list:none", "You don't have any tasks yet.", AnswerStatus.DONE),
+    ],
+)
+def test_an_answer_that_asks_is_a_question(said: str, calls: str, text: str, status: AnswerStatus) -> None:
+    assert reviewed(said, turn(calls), text).status is status
+
+
 def test_a_withheld_answer_says_what_is_there_instead() -> None:
     listed = reviewed("Delete buy milk", turn("list refused:delete_task"), "Deleted!")
     assert listed.text.startswith("I haven't changed anything in your tasks. You have 5 tasks:")

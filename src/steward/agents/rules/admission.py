@@ -4,6 +4,7 @@ Owns refusals: things nobody looked up, calls that failed already, calls that no
 call runs nothing; the model reads why and what to do instead.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -18,7 +19,9 @@ from steward.agents.toolset import reads_only
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import CallRecord, CallStatus
-from steward.models.planner.readers import Mention
+from steward.models.planner.readers import Mention, Reading
+from steward.tasks.answers import Words, read_answer
+from steward.tasks.matching import stems
 
 NOT_LISTED = "NOT_LISTED"
 NOT_ASKED_FOR = "NOT_ASKED_FOR"
@@ -26,6 +29,10 @@ ALREADY_CALLED = "ALREADY_CALLED"
 MAX_SAME_READS = 3
 _DEPTH = 8
 _SURE = 0.9
+_POINTS = re.compile(
+    r"\b(?:it|that|this|them|those|these|ones?|all|everything|both|first|second|third|last|\d+)\b",
+    re.IGNORECASE,
+)
 _LONGEST_PLAIN = 25  # words; a longer utterance may ask for more than the reader sees
 
 
@@ -132,10 +139,11 @@ def _broken(record: CallRecord) -> bool:
 
 
 class NamedTasks(Lenient):
-    """Only what the person plainly asked for is touched, and only the task they named.
+    """Only what the person plainly asked for is added or touched, and only the task they named.
 
-    Speaks up where the words are plain: someone who asks to see tasks asked for no change, and someone who
-    names a task means one that fits the name. Where the words fit several, the person chooses.
+    Speaks up where the words are plain: someone who asks to see tasks asked for no change, a new task is
+    called after something that was said, and someone who names a task means one that fits the name. Where
+    the words fit several, the person chooses.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -146,27 +154,50 @@ class NamedTasks(Lenient):
         self, spec: ToolSpec, arguments: Mapping[str, Any], *, ledger: Ledger, session: Session
     ) -> Refusal | None:
         said = session.utterance or ""
-        if spec.name not in words.CHANGING or not said or len(said.split()) > _LONGEST_PLAIN:
-            return None
+        if spec.name not in words.CHANGING or not said or not isinstance(read_answer(said), Words):
+            return None  # an answer to a question says little by itself
+        if spec.name == words.ADD and not stems(said) & stems(str(arguments.get("title", ""))):
+            return Refusal(NOT_ASKED_FOR, "The person said nothing about such a task. Do not add it.")
+        return self._judged(spec.name, arguments.get("task_id"), said=said, ledger=ledger)
+
+    def _judged(self, tool: str, task_id: Any, *, said: str, ledger: Ledger) -> Refusal | None:
         readings = self._reader.read(said, (), self._now())
-        if not readings or any(each.certainty < _SURE or each.question for each in readings):
+        if not readings and tool != words.ADD:
+            return _unspoken_of(said, task_id, ledger)
+        plain = all(each.certainty >= _SURE and not each.question for each in readings)
+        if not plain or len(said.split()) > _LONGEST_PLAIN:
             return None
-        if all(each.tool == words.LIST for each in readings):
+        if readings and all(each.tool == words.LIST for each in readings):
             return Refusal(
                 NOT_ASKED_FOR, "The person asked to see tasks, not to change them. Show them, or ask first."
             )
-        if len(readings) > 1 or spec.name == words.ADD or readings[0].tool == words.ADD:
-            return None
-        mention = readings[0].mentions.get("task_id")
-        if not isinstance(mention, Mention) or mention.among is None:
-            return None
-        return _fits(mention, arguments.get("task_id"), ledger)
+        if tool == words.ADD:
+            return _too_many(ledger, said, len(readings))
+        return _fits(readings[0], task_id, ledger) if len(readings) == 1 else None
 
 
-def _fits(mention: Mention, task_id: Any, ledger: Ledger) -> Refusal | None:
-    known = _latest_tasks(ledger)
-    meant = mention.among(known) if mention.among else None
-    if meant is None or not meant.records:
+def _unspoken_of(said: str, task_id: Any, ledger: Ledger) -> Refusal | None:
+    """In talk about something else, a task is touched only where it is named or pointed at."""
+    title = str(words.known_task(task_id, ledger.everything).get("title", ""))
+    if stems(said) & stems(title) or _POINTS.search(said):
+        return None
+    return Refusal(NOT_ASKED_FOR, "The person did not ask for this. Ask them first.")
+
+
+def _too_many(ledger: Ledger, said: str, asked_for: int) -> Refusal | None:
+    """More tasks than there are words that could name one."""
+    added = sum(1 for record in ledger.succeeded() if record.tool == words.ADD)
+    if added < max(asked_for, len(stems(said)) - 1):
+        return None
+    return Refusal(NOT_ASKED_FOR, "All that the person asked for was added. Do not add more.")
+
+
+def _fits(reading: Reading, task_id: Any, ledger: Ledger) -> Refusal | None:
+    mention = reading.mentions.get("task_id")
+    if not isinstance(mention, Mention) or mention.among is None:
+        return None
+    meant = mention.among(_latest_tasks(ledger))
+    if not meant.records:
         return None
     ids = [each.get("id") for each in meant.records]
     if task_id in ids and (len(ids) == 1 or meant.every):

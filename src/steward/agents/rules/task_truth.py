@@ -20,6 +20,7 @@ from steward.agents.rules.candour import claims_nothing, is_foreign
 from steward.agents.rules.claims import Claim, claims_in, is_denial, is_done_heading
 from steward.agents.rules.grounding import Ground
 from steward.agents.rules.sentences import Sentence, sentences, words_of
+from steward.agents.rules.wording import MAX_CHARACTERS
 from steward.agents.session import Session
 from steward.agents.task_words import Record
 from steward.contract.tool import ToolSpec
@@ -48,12 +49,23 @@ _I_DID = re.compile(
     r"\bi(?:'ve|\s+have)?\s+(?:(?:just|already|also|now)\s+)*(?!need|want|ask|mention)(?:\w{2,}ed|went|took|put)\b"
 )
 STOPPED = "Then something went wrong, so I stopped there."
-_RATE = re.compile(r"\brate.?limit|too many requests|\bquota\b", re.IGNORECASE)
+_RATE = re.compile(r"\brate.?limit|(?:too many|more) requests|\bquota\b", re.IGNORECASE)
 
 
-class TaskTruth(Lenient):
+class TaskQuestions(Lenient):
+    """Before a deletion the person reads which task it is, as the record calls it."""
+
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
+
+    def confirm(self, spec: ToolSpec, arguments: Mapping[str, Any], *, ledger: Ledger) -> str | None:
+        if spec.name != words.DELETE:
+            return None
+        return words.confirmation(arguments, ledger.everything, self._now())
+
+
+class TaskTruth(TaskQuestions):
+    """What the task assistant says is borne out by the record, or replaced by it."""
 
     def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:
         if draft.status is AnswerStatus.PENDING_APPROVAL:  # the question is ours, from `confirm`
@@ -62,15 +74,21 @@ class TaskTruth(Lenient):
         if draft.status is AnswerStatus.FAILED:  # our own words about a run that broke
             return _broken(draft, ledger, now)
         ground = Ground.of(ledger, said=session.utterance or "", now=now)
-        if not any(_faults(draft.text, ledger, ground)):
-            return draft
+        if len(draft.text) <= MAX_CHARACTERS and not any(_faults(draft.text, ledger, ground)):
+            return replace(draft, status=_as_said(draft, ledger))
         text, status = from_record(ledger, now)
         return replace(draft, text=text, status=status)
 
-    def confirm(self, spec: ToolSpec, arguments: Mapping[str, Any], *, ledger: Ledger) -> str | None:
-        if spec.name != words.DELETE:
-            return None
-        return words.confirmation(arguments, ledger.everything, self._now())
+
+def _as_said(draft: Draft, ledger: Ledger) -> AnswerStatus:
+    """A question above a list of choices is one; "anything else?" behind a change is not."""
+    if draft.status not in (AnswerStatus.DONE, AnswerStatus.QUESTION):
+        return draft.status
+    if any(record.tool in words.CHANGING for record in ledger.succeeded()):
+        return AnswerStatus.DONE
+    prose = [sentence for sentence in sentences(draft.text) if not sentence.item]
+    asks = bool(prose) and prose[-1].question
+    return AnswerStatus.QUESTION if asks else draft.status
 
 
 def _broken(draft: Draft, ledger: Ledger, now: datetime) -> Draft:

@@ -22,6 +22,7 @@ from steward.models.planner.readers import READER
 from steward.models.planner.things import Thing, at_places, matching
 from steward.models.planner.words import (
     bare,
+    bare_of_one,
     intention,
     is_all,
     is_cancel,
@@ -186,7 +187,9 @@ class _Turn:
         if len(labelled) > 1 and is_all(said):
             return [value for value, _ in labelled]
         several = at_places(places(said), labelled)
-        named = several if len(several) > 1 else matching(said, labelled)
+        named = (
+            several if len(several) > 1 else matching(said, labelled) or matching(bare_of_one(said), labelled)
+        )
         found = named if len(named) == 1 or named is several else several
         return [value for value, _ in found]
 

@@ -142,6 +142,14 @@ def places(text: str) -> tuple[int, ...]:
     return tuple(each for each in found if each is not None) if None not in found else ()
 
 
+_ONE = re.compile(r"^\W*(?:the|that|this|my)\s+|\s+ones?\W*$", re.IGNORECASE)
+
+
+def bare_of_one(text: str) -> str:
+    """ "the blue one" is whatever is blue."""
+    return _ONE.sub("", text).strip()
+
+
 def is_all(text: str) -> bool:
     return _ALL.match(text) is not None
 

@@ -31,7 +31,7 @@ $(UV):
 setup: .venv/.synced ## Create .venv with the locked packages
 
 run: setup ## Set up and start Steward: page, API and gateway on one address
-	@$(BIN)/steward up
+	@$(BIN)/steward up --samples
 
 demo: setup ## The tour in the terminal (under a minute)
 	@$(BIN)/python -m steward demo

@@ -18,7 +18,9 @@ class Running:
 
 
 @asynccontextmanager
-async def steward_up(folder: Path, database_url: str, **variables: str) -> AsyncGenerator[Running]:
+async def steward_up(
+    folder: Path, database_url: str, *options: str, **variables: str
+) -> AsyncGenerator[Running]:
     environment = os.environ | {
         "STEWARD_HOME": str(folder / "home"),
         "DATABASE_URL": database_url,
@@ -26,7 +28,7 @@ async def steward_up(folder: Path, database_url: str, **variables: str) -> Async
         **variables,
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "steward", "up", "--port", "0",
+        sys.executable, "-m", "steward", "up", "--port", "0", *options,
         env=environment, cwd=folder, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:

@@ -146,6 +146,18 @@ class Settings(BaseSettings):
         "OTEL_SERVICE_NAME", "paias-agent-layer", description="The service name that traces carry."
     )
 
+    trace_viewer: str | None = _variable(
+        "STEWARD_TRACE_VIEWER",
+        None,
+        description="Address of a Jaeger whose pages the web page links to, as http://localhost:16686.",
+        pattern=r"^https?://\S+$",
+    )
+    samples: bool = _variable(
+        "STEWARD_SAMPLES",
+        True,
+        description="Whether `steward up --samples` (as `make run` does) fills a new home with samples.",
+    )
+
     @cached_property
     def roots(self) -> tuple[Path, ...]:
         import os  # noqa: PLC0415 - the separator only; the environment is read above
@@ -192,6 +204,10 @@ class Settings(BaseSettings):
     @property
     def logs_folder(self) -> Path:
         return self.home / "logs"
+
+    @property
+    def uploads_folder(self) -> Path:
+        return self.home / "uploads"
 
     @property
     def database_folder(self) -> Path:

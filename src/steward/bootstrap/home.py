@@ -53,11 +53,15 @@ def initialise(settings: Settings) -> tuple[Path, ...]:
     return tuple(made)
 
 
+def initialised(settings: Settings) -> bool:
+    return (settings.home / MARKER).exists()
+
+
 def ensure(settings: Settings) -> None:
     """Initialise a new home; refuse one that lost a registry file; finish a restore that was killed."""
     if (settings.home / STAGE / READY).exists():
         finish_restore(settings)
-    if not (settings.home / MARKER).exists():
+    if not initialised(settings):
         initialise(settings)
         return
     for name in REQUIRED:

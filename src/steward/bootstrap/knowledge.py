@@ -67,7 +67,7 @@ async def open_library(
         embedder=embedder,
         reranker=reranker,
         readers=readers,
-        roots=settings.roots,
+        roots=(*settings.roots, settings.uploads_folder),
     )
     memories = PostgresMemoryStore(database)
     library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker, readers=readers)

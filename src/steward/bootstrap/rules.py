@@ -8,8 +8,9 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from steward.contract.errors import ConfigError
+from steward.contract.errors import ConfigError, ConflictError
 from steward.policy.rules import Rules, parse_rules
+from steward.providers.jsonfile import locked, replace_file
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,26 @@ class WatchedRules:
                 self.problem = error.explain()
                 logger.warning("policy_file_broken", extra={"problem": self.problem})
         return self._rules
+
+    def trust(self, tool: str) -> None:
+        """Write down that this tool runs without asking. Blocks: async callers use a thread."""
+        with locked(self._path):
+            text = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
+            if self._trusting(text, tool):
+                return
+            grown = f'{text.rstrip()}\n\n[[rule]]\ntool = "{tool}"\ntrust = true\n'.lstrip()
+            if not self._trusting(grown, tool):
+                raise ConflictError(
+                    f"{self._path.name} says elsewhere that '{tool}' must ask.",
+                    fix="Remove that rule first; one 'trust = false' outweighs every 'true'.",
+                )
+            replace_file(self._path, grown.encode())
+
+    def _trusting(self, text: str, tool: str) -> bool:
+        try:
+            return parse_rules(text, source=str(self._path)).trusts((tool,), {}, None) is True
+        except ConfigError as error:
+            raise ConflictError(f"The policy was not changed. {error.message}", fix=error.fix) from error
 
     def _read(self) -> Rules:
         self._stamp = self._stamp_now()

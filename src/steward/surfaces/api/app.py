@@ -18,6 +18,7 @@ from steward.surfaces.api import (
     health,
     keys,
     knowledge,
+    me,
     memory,
     openapi,
     ownership,
@@ -25,12 +26,16 @@ from steward.surfaces.api import (
     proposals,
     questions,
     registration,
+    samples,
     tasks,
     tools,
     traces,
+    trust,
+    uploads,
     users,
 )
-from steward.surfaces.api.protection import Protection
+from steward.surfaces.api.protection import App, Protection
+from steward.surfaces.web.serving import WithPage
 
 # What a page of another site may send and read. Never cookies: a key speaks for itself.
 GUESTS: dict[str, Any] = {
@@ -38,6 +43,30 @@ GUESTS: dict[str, Any] = {
     "allow_headers": ("X-API-Key", "Authorization", "Content-Type", "X-Request-ID"),
     "expose_headers": ("X-Request-ID", "Retry-After"),
 }
+
+ROOMS = (
+    chat,
+    completions,
+    tools,
+    trust,
+    registration,
+    tasks,
+    users,
+    agents,
+    proposals,
+    questions,
+    executions,
+    traces,
+    knowledge,
+    uploads,
+    memory,
+    keys,
+    ownership,
+    me,
+    samples,
+    health,
+    documentation,
+)
 
 
 def create_app(
@@ -47,10 +76,12 @@ def create_app(
     any_host: bool = False,
     origins: Set[str] = frozenset(),
     limit: RateLimit | None = None,
+    page: App | None = None,
 ) -> FastAPI:
-    """`local_token` is what the CLI of the same home proves itself with.
+    """The API and, beside it, the page.
 
-    `any_host` and `origins`: see protection.py.
+    `local_token` is what the CLI of the same home proves itself with; `any_host` and `origins`: see
+    protection.py.
     """
     app = FastAPI(
         title="Steward",
@@ -63,27 +94,10 @@ def create_app(
     app.state.local_token = local_token or secrets.token_urlsafe(32)
     app.state.limit = limit
     problems.install(app)
-    rooms = (
-        chat,
-        completions,
-        tools,
-        registration,
-        tasks,
-        users,
-        agents,
-        proposals,
-        questions,
-        executions,
-        traces,
-        knowledge,
-        memory,
-        keys,
-        ownership,
-        health,
-        documentation,
-    )
-    for room in rooms:
+    for room in ROOMS:
         app.include_router(room.router)
+    if page is not None:  # inside the protection: what holds for the API holds for the page and its socket
+        app.add_middleware(WithPage, page=page)  # pyright: ignore[reportArgumentType] - plain ASGI
     if origins:
         app.add_middleware(CORSMiddleware, allow_origins=sorted(origins), **GUESTS)
     app.add_middleware(Protection, any_host=any_host, origins=origins)  # pyright: ignore[reportArgumentType] - plain ASGI

@@ -27,7 +27,11 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 8 * 1024 * 1024
-LARGE_BODIES = {"/v1/import": 4 * 1024**3}  # written to disk as it comes, not held
+# Written to disk as they come, not held: an import, documents for the library. The page holds its uploads.
+LARGE_BODIES = (
+    (re.compile(r"/v1/import"), 4 * 1024**3),
+    (re.compile(r"/v1/knowledge/collections/[^/]+/files/[^/]+|/_stcore/upload_file/.+"), 64 * 1024**2),
+)
 REQUEST_ID = "x-request-id"
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
@@ -60,7 +64,8 @@ class Protection:
         given = headers.get(REQUEST_ID, "")
         scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else new_id()
         scope["guest"] = headers.get("origin", "").lower() in self._origins
-        largest = LARGE_BODIES.get(scope.get("path", ""), self._max_body)
+        path = scope.get("path", "")
+        largest = next((size for paths, size in LARGE_BODIES if paths.fullmatch(path)), self._max_body)
         refusal = self._refusal(headers, guest=scope["guest"], largest=largest)
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused=refusal is not None)
@@ -186,8 +191,12 @@ def _host_name(host: str) -> str:
 
 
 def _same_site(headers: Mapping[str, str], host: str) -> bool:
-    """Browsers name the page that sends a request; programs name none."""
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+    """Browsers name the page that sends a request; programs name none.
+
+    Following a link from another site to ours is no request of that site: it reads nothing of the answer.
+    """
+    followed = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not followed:
         return False
     origin = headers.get("origin")
     if origin is None:

@@ -2,30 +2,45 @@
 
 import asyncio
 import ipaddress
+import logging
 import os
 import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import uvicorn
 
 from steward.bootstrap import Platform, open_platform
-from steward.contract.errors import ConfigError, ErrorCode
+from steward.bootstrap.home import initialised
+from steward.bootstrap.samples import add_samples
+from steward.contract.errors import ConfigError, ErrorCode, StewardError
 from steward.servers.gateway.guard import RateLimit
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
 from steward.surfaces.api.mcp import WithGateway
 from steward.surfaces.instance import Instance, announced, require_none
+from steward.surfaces.web.serving import Page
+
+logger = logging.getLogger(__name__)
 
 SECONDS_TO_FINISH_CALLS = 30
 
 
-async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+async def serve(
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    page: bool = True,
+    samples: bool = False,
+) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are answered."""
     await require_none(settings)
+    is_new = not initialised(settings)
     listening = _bind(host, port)
     with listening:
         address = f"http://{_printable(host)}:{listening.getsockname()[1]}"
@@ -34,8 +49,14 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
             await _require_key_beyond_loopback(platform, host)
             others = not _is_loopback(host)
             limit = RateLimit.of(settings.rate_limit)
+            visitors = Page(api=_own_address(listening), key_required=others) if page else None
             api = create_app(
-                platform, local_token=token, any_host=others, origins=settings.origins, limit=limit
+                platform,
+                local_token=token,
+                any_host=others,
+                origins=settings.origins,
+                limit=limit,
+                page=visitors,
             )
             app = WithGateway(api, platform, any_host=others)
             config = uvicorn.Config(
@@ -47,12 +68,35 @@ async def serve(settings: Settings, *, host: str, port: int, ready: Callable[[st
                 timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
             )
             instance = Instance(url=address, token=token, pid=os.getpid())
-            async with app.run():
-                with announced(settings, instance):
-                    ready(address)
-                    warming = asyncio.create_task(platform.agents.warm())
-                    await _Server(config).serve(sockets=[listening])
-                    warming.cancel()
+            async with AsyncExitStack() as stack:
+                await stack.enter_async_context(app.run())
+                if visitors is not None:
+                    await stack.enter_async_context(visitors.run())
+                stack.enter_context(announced(settings, instance))
+                ready(address)
+                fill = samples and settings.samples and is_new
+                await stack.enter_async_context(_beginning(platform, fill=fill))
+                await _Server(config).serve(sockets=[listening])
+
+
+@asynccontextmanager
+async def _beginning(platform: Platform, *, fill: bool) -> AsyncGenerator[None]:
+    """What is better done soon, while the first requests are served already: samples, loading the agents."""
+
+    async def begin() -> None:
+        if fill:
+            try:
+                await add_samples(platform)
+            except StewardError as error:
+                logger.warning("samples_not_added", extra={"problem": error.explain()})
+        await platform.agents.warm()
+
+    beginning = asyncio.create_task(begin())
+    try:
+        yield
+    finally:
+        beginning.cancel()
+        await asyncio.gather(beginning, return_exceptions=True)
 
 
 class _Server(uvicorn.Server):
@@ -107,6 +151,13 @@ def _bind(host: str, port: int) -> socket.socket:
             fix="Choose another with --port.",
         ) from error
     return listening
+
+
+def _own_address(listening: socket.socket) -> str:
+    """Where the page reaches the API: the same socket, by an address that leads back to this machine."""
+    bound: tuple[str, int] = listening.getsockname()[:2]
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound
+    return f"http://{_printable(everywhere.get(bound[0], bound[0]))}:{bound[1]}"
 
 
 def _printable(host: str) -> str:

@@ -71,7 +71,12 @@ def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag =
     run(work, as_json=as_json)
 
 
-def up(host: HostOption = HOST, port: PortOption = PORT) -> None:
+def up(
+    host: HostOption = HOST,
+    port: PortOption = PORT,
+    page: Annotated[bool, typer.Option(help="Serve the web page at /.")] = True,
+    samples: Annotated[bool, typer.Option("--samples", help="Fill a new, empty home with samples.")] = False,
+) -> None:
     """Start Steward: HTTP API, gateway and page on one address.
 
     \b
@@ -85,7 +90,7 @@ def up(host: HostOption = HOST, port: PortOption = PORT) -> None:
         def ready(address: str) -> None:
             say(f"Steward is up at {address} (API documentation at {address}/docs). Ctrl-C stops it.")
 
-        await serve(load_settings(), host=host, port=port, ready=ready)
+        await serve(load_settings(), host=host, port=port, ready=ready, page=page, samples=samples)
 
     run(work, long_lived=True)
 

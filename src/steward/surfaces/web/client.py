@@ -1,0 +1,82 @@
+"""The HTTP API as the page uses it: JSON in, JSON out, problems as `StewardError`.
+
+The page knows nothing of Steward but this. Synchronous, because a Streamlit script is.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import httpx
+
+from steward.contract.errors import UnavailableError
+from steward.surfaces.cli.client import problem
+
+
+class Api:
+    def __init__(self, address: str, key: str | None = None) -> None:
+        headers = {"X-API-Key": key} if key else {}
+        # Never through a proxy of the environment: the API is on this machine.
+        self._client = httpx.Client(base_url=address, headers=headers, timeout=None, trust_env=False)  # noqa: S113
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, path: str, **query: Any) -> dict[str, Any]:
+        return self._send("GET", path, params={k: v for k, v in query.items() if v not in (None, "")})
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return self._send("POST", path, json=body or {})
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self._send("PATCH", path, json=body)
+
+    def put_file(self, path: str, content: bytes) -> dict[str, Any]:
+        return self._send("PUT", path, content=content, headers={"Content-Type": "application/octet-stream"})
+
+    def delete(self, path: str) -> dict[str, Any]:
+        return self._send("DELETE", path)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """A tool's result in its envelope; what it answers is for the caller to judge."""
+        return self.post(f"/v1/tools/{tool}/call", {"arguments": arguments})
+
+    def events(self, path: str, body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Server-sent events as they come: their names and their data."""
+        headers = {"Accept": "text/event-stream"}
+        try:
+            with self._client.stream("POST", path, json=body, headers=headers) as response:
+                if response.is_error:
+                    raise problem(response.status_code, response.read())
+                yield from read_events(response.iter_lines())
+        except httpx.HTTPError as error:
+            raise _unanswered(error) from error
+
+    def _send(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        try:
+            response = self._client.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise _unanswered(error) from error
+        if response.is_error:
+            raise problem(response.status_code, response.content)
+        return response.json() if response.content else {}
+
+
+def read_events(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    name, data = "message", list[str]()
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field == "event":
+            name = value.strip()
+        elif field == "data":
+            data.append(value.removeprefix(" "))
+        elif not line and data:
+            yield name, json.loads("\n".join(data))
+            name, data = "message", []
+
+
+def _unanswered(error: Exception) -> UnavailableError:
+    return UnavailableError(
+        f"Steward did not answer ({type(error).__name__}).",
+        fix="Is 'steward up' still running? The Activity page shows what took effect.",
+    )

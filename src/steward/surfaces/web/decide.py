@@ -1,0 +1,174 @@
+"""A call that waits for a person, as a card: who asked what and why, and the person's answer.
+
+The same card stands in the inbox and in a conversation. A yes runs exactly what the card shows, once; what
+cannot be undone is confirmed by typing the tool's name.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from steward.surfaces.web import look, work
+from steward.surfaces.web.session import api, may, plainly, say
+from steward.surfaces.web.work import Job
+
+Proposal = Mapping[str, Any]
+
+
+def card(proposal: Proposal, *, question: str | None = None) -> None:
+    """What waits, or what became of it."""
+    with st.container(border=True, key=f"proposal-{proposal['id']}"):
+        _heading(proposal, question)
+        st.code(look.pretty(proposal["arguments"]), language="json", wrap_lines=True)
+        name = f"approve:{proposal['id']}"
+        if ended := work.take(name):
+            _finish(ended)
+        if work.find(name) is not None:
+            work.watch(name, _running)
+        elif proposal["state"] == "waiting":
+            _decision(proposal)
+        else:
+            outcome(proposal)
+
+
+def _heading(proposal: Proposal, question: str | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**`{proposal['tool']}`**", width="content")
+        look.risk_badge(proposal["risk"])
+        if proposal["state"] != "waiting":
+            look.state_badge(proposal["state"])
+    if question:
+        st.markdown(look.plain(question))
+    asked = f"Asked by {look.plain(proposal['caller'])} {look.ago(proposal['created_at'])}"
+    said = proposal.get("utterance")
+    st.caption(f"{asked}: “{look.plain(said)}”" if said else asked)
+    if proposal["reason"]:
+        st.markdown(f"**Why it asks:** {look.plain(proposal['reason'])}")
+
+
+def _decision(proposal: Proposal) -> None:
+    if not may("approve"):
+        st.caption("Your key may not decide this: it needs the role `approve`.")
+        return
+    edited = _edited(proposal)
+    irreversible = proposal["risk"] == "irreversible"
+    identity = proposal["id"]
+    with st.form(f"decide-{identity}", border=False):
+        typed = (
+            st.text_input(
+                f"It cannot be undone. Type {proposal['tool']} to confirm.",
+                key=f"typed-{identity}",
+                placeholder=proposal["tool"],
+            )
+            if irreversible
+            else proposal["tool"]
+        )
+        with st.container(horizontal=True):
+            yes = st.form_submit_button(
+                "Approve and run", type="primary", icon=":material/check:", key=f"yes-{identity}"
+            )
+            no = st.form_submit_button("Reject", icon=":material/close:", key=f"no-{identity}")
+            always = (
+                not irreversible
+                and may("admin")
+                and st.form_submit_button(
+                    "Always allow this tool here",
+                    icon=":material/all_inclusive:",
+                    type="tertiary",
+                    key=f"always-{identity}",
+                    help="Approves this call and writes the tool into policy.toml as trusted.",
+                )
+            )
+    if no:
+        _reject(proposal)
+    elif (yes or always) and (typed or "").strip() != proposal["tool"]:
+        st.warning(f"Nothing was run. Type {proposal['tool']} to confirm.", icon=":material/keyboard:")
+    elif yes or always:
+        _approve(proposal, edited, always=bool(always))
+
+
+def _edited(proposal: Proposal) -> dict[str, Any] | None:
+    """The arguments as the person changed them, with the difference on the card; None when they did not."""
+    before = look.pretty(proposal["arguments"])
+    with st.expander("Edit the arguments first"):
+        text = st.text_area("Arguments, as JSON", before, key=f"edit-{proposal['id']}", height=160)
+        if text.strip() == before.strip():
+            return None
+        try:
+            edited = json.loads(text)
+        except ValueError as error:
+            st.error(f"This is not JSON yet: {look.plain(str(error))}. It would run unchanged.")
+            return None
+        if not isinstance(edited, dict):
+            st.error("Arguments are an object: { … }. It would run unchanged.")
+            return None
+        st.code(difference(proposal["arguments"], edited), language="diff", wrap_lines=True)
+        st.caption("This is what would run; both versions stay on the record.")
+    return edited  # pyright: ignore[reportUnknownVariableType]
+
+
+def difference(before: Any, after: Any) -> str:
+    lines = difflib.unified_diff(
+        look.pretty(before).splitlines(), look.pretty(after).splitlines(), lineterm="", n=3
+    )
+    return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def _approve(proposal: Proposal, edited: dict[str, Any] | None, *, always: bool) -> None:
+    client = api()  # here, because the thread has no visit to take it from
+
+    def run(_: Job) -> dict[str, Any]:
+        if always:
+            client.post(f"/v1/tools/{proposal['tool']}/trust")
+        body = {"via": "page"} | ({} if edited is None else {"arguments": edited})
+        return client.post(f"/v1/proposals/{proposal['id']}/approve", body)
+
+    work.start(f"approve:{proposal['id']}", run)
+    st.rerun()
+
+
+def _running(job: Job) -> None:
+    if not job.done:
+        st.markdown(":material/hourglass_top: Running…")
+
+
+def _finish(job: Job) -> None:
+    """The approved call has ended: say so, and draw the page as it is now."""
+    if job.error is not None:
+        say(job.error.explain(), icon=":material/error:")
+    elif job.result["success"]:
+        say("Done.")
+    else:
+        say(f"It ran and failed: {job.result['error']}", icon=":material/error:")
+    st.rerun()
+
+
+def _reject(proposal: Proposal) -> None:
+    with plainly():
+        api().post(f"/v1/proposals/{proposal['id']}/reject", {})
+        say("Rejected. Nothing was run.", icon=":material/block:")
+        st.rerun()
+
+
+def outcome(proposal: Proposal) -> None:
+    """The receipt of a decision: who, when, by what way, to exactly which arguments, and what came of it."""
+    receipt = proposal.get("receipt")
+    if proposal.get("rejected_by"):
+        why = f": {look.plain(proposal['rejected_why'])}" if proposal.get("rejected_why") else "."
+        st.caption(f"{look.plain(proposal['rejected_by'])} rejected it{why} Nothing was run.")
+    if receipt is None:
+        return
+    edited = " after editing the arguments" if receipt["edited"] else ""
+    st.caption(
+        f"{look.plain(receipt['approver'])} approved it {look.ago(receipt['approved_at'])} "
+        f"through the {receipt['via']}{edited}. Receipt `{receipt['digest'][:16]}`"
+    )
+    if receipt["edited"]:
+        st.code(difference(proposal["arguments"], receipt["arguments"]), language="diff", wrap_lines=True)
+    result = proposal.get("result")
+    if result:
+        with st.expander("What came of it" if result.get("success") else "It failed"):
+            st.code(look.pretty(result.get("error") or result.get("data")), language="json", wrap_lines=True)

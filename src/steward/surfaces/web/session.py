@@ -1,0 +1,115 @@
+"""A visit: which key it acts with, and how it is told that something went wrong.
+
+The key lives in the visit's memory on this machine only: it is never written down and goes with the tab.
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import streamlit as st
+
+from steward.contract.errors import ErrorCode, StewardError
+from steward.surfaces.web.client import Api
+from steward.surfaces.web.look import plain
+
+ROLES = ("read", "use", "approve", "admin")
+
+
+def api() -> Api:
+    kept: Api | None = st.session_state.get("api")
+    if kept is None:
+        kept = st.session_state["api"] = Api(_place()["api"], st.session_state.get("key"))
+    return kept
+
+
+def me() -> dict[str, Any]:
+    return st.session_state["me"]
+
+
+def may(role: str) -> bool:
+    return ROLES.index(me()["role"]) >= ROLES.index(role)
+
+
+def sign_in() -> bool:
+    """Whether this visit may go on; otherwise what it takes is on the page."""
+    if _place()["key_required"] and not st.session_state.get("key"):
+        _ask_for_key(None)
+        return False
+    try:
+        st.session_state["me"] = api().get("/v1/me")
+    except StewardError as error:
+        if error.code == ErrorCode.UNAUTHENTICATED:
+            _ask_for_key("This key is not known here." if st.session_state.get("key") else None)
+        else:
+            explain(error)
+            st.button("Try again", icon=":material/refresh:")
+        return False
+    return True
+
+
+def sign_out() -> None:
+    if "api" in st.session_state:
+        api().close()
+    for name in list(st.session_state):
+        del st.session_state[name]
+
+
+def _ask_for_key(problem: str | None) -> None:
+    st.title("Steward")
+    st.write("This workspace has keys. The page acts with yours, and may do what your key may.")
+    with st.form("sign-in"):
+        key = st.text_input("Your key", type="password", autocomplete="current-password")
+        if st.form_submit_button("Come in", type="primary") and key:
+            sign_out()
+            st.session_state["key"] = key.strip()
+            st.rerun()
+    if problem:
+        st.error(problem, icon=":material/key_off:")
+    st.caption("`steward keys add NAME --role approve` makes one, on the machine where Steward runs.")
+
+
+def explain(error: StewardError) -> None:
+    """What went wrong and what to do about it, in plain words."""
+    st.error(plain(error.explain()), icon=":material/error:")
+
+
+@contextmanager
+def plainly() -> Generator[None]:
+    """Within it, what the API refuses is shown where it happened, and the rest of the page goes on."""
+    try:
+        yield
+    except StewardError as error:
+        explain(error)
+
+
+@contextmanager
+def quietly() -> Generator[None]:
+    """The same for a callback, which runs before there is a page to show anything on."""
+    try:
+        yield
+    except StewardError as error:
+        say(error.explain(), icon=":material/error:")
+
+
+def say(message: str, *, icon: str = ":material/check:") -> None:
+    """Something that happened, said after the page is drawn again."""
+    st.session_state.setdefault("said", []).append((message, icon))
+
+
+def speak() -> None:
+    for message, icon in st.session_state.pop("said", []):
+        st.toast(plain(message), icon=icon)
+
+
+def remember_pages(pages: Mapping[str, Any]) -> None:
+    st.session_state["pages"] = pages
+
+
+def go(page: str, **query: str) -> NoReturn:
+    """Leave for another page of this visit."""
+    st.switch_page(st.session_state["pages"][page], query_params=query)
+
+
+def _place() -> dict[str, Any]:
+    return dict(st.secrets["steward"])

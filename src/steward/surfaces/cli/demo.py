@@ -24,7 +24,7 @@ SECONDS_TO_STOP = 20
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of the tour. `{proposal}` stands for the id of the call that waits."""
+    """One command of the tour. `{proposal}` is the call that waits, `{conversation}` the latest one."""
 
     why: str
     command: Sequence[str]
@@ -50,6 +50,12 @@ TOUR = (
     Step("It waits here, with who asked and why.", ("proposals",)),
     Step("A yes runs it, once.", ("approve", "{proposal}")),
     Step("A second yes runs nothing.", ("approve", "{proposal}"), Exit.FAILED),
+    Step(
+        "Agents use the same tools. This one needs no language model...",
+        ("ask", "Add call mom tomorrow, it's important", "--agent", "tasks"),
+    ),
+    Step("...and asks before it deletes.", ("ask", "Delete call mom", "--agent", "tasks"), Exit.WAITS),
+    Step("Only a person's yes does it.", ("ask", "Yes, delete it", "--conversation", "{conversation}")),
     Step("Every call left a line, whatever became of it.", ("log",)),
     Step("And the doctor says how things stand.", ("doctor",)),
 )
@@ -104,9 +110,9 @@ class _Stage:
                 process.wait(SECONDS_TO_STOP)
 
     def play(self, tour: Sequence[Step]) -> None:
-        proposal = ""
+        known = {"proposal": "", "conversation": ""}
         for step in tour:
-            command = [part.replace("{proposal}", proposal) for part in step.command]
+            command = [_filled(part, known) for part in step.command]
             say(f"\n{typer.style(step.why, bold=True) if sys.stdout.isatty() else step.why}")
             say(_dim(f"$ steward {' '.join(_quoted(part) for part in command)}"))
             ran = subprocess.run(  # noqa: S603 - our own program
@@ -121,7 +127,15 @@ class _Stage:
             if ran.returncode != step.ends_with:
                 raise StewardError(f"This ended with {ran.returncode} instead of {int(step.ends_with)}.")
             if waiting := re.search(r"steward approve (\w+)", ran.stderr):
-                proposal = waiting[1]
+                known["proposal"] = waiting[1]
+            if talking := re.search(r"--conversation (\w+)", ran.stderr):
+                known["conversation"] = talking[1]
+
+
+def _filled(part: str, known: dict[str, str]) -> str:
+    for name, value in known.items():
+        part = part.replace(f"{{{name}}}", value)
+    return part
 
 
 def _quoted(part: str) -> str:

@@ -69,12 +69,11 @@ async def test_files_that_cannot_be_read_are_named_with_a_reason_and_the_rest_go
     async with open_base(database, [folder], reading=False) as base:
         await base.create_collection("papers")
         report = await base.ingest(folder, "papers")
-    assert (report.added, report.failures) == (10, 5)
+    assert (report.added, report.failures, dict(report.skipped)) == (10, 4, {"empty": 1})
     assert {Path(path).name: failure.code for path, failure in report.failed.items()} == {
         "locked.pdf": "KB_DOCUMENT",
         "program.md": "KB_DOCUMENT",
         "photo.txt": "KB_DOCUMENT",
-        "empty.md": "KB_DOCUMENT",
         "line.txt": "KB_TOO_LARGE",
     }
     reasons = {Path(path).name: failure.reason for path, failure in report.failed.items()}
@@ -151,6 +150,19 @@ async def test_a_collection_deleted_midway_ends_the_ingest(database: Database, f
         assert await stored(database) == []
 
 
+async def test_a_file_that_was_emptied_is_gone(database: Database, folder: Path) -> None:
+    async with open_base(database, [folder], reading=False) as base:
+        await base.create_collection("papers")
+        await base.ingest(folder, "papers")
+        (folder / "tower.md").write_text("\n")
+        report = await base.ingest(folder, "papers")
+        assert (report.removed, report.unchanged, dict(report.skipped)) == (1, 9, {"empty": 1})
+        assert "tower.md" not in await stored(database)
+        with pytest.raises(StewardError) as refused:
+            await base.ingest(folder / "tower.md", "papers")
+        assert refused.value.code == "KB_DOCUMENT"
+
+
 async def test_a_file_that_goes_is_noticed_whichever_folder_is_read_again(
     database: Database, folder: Path
 ) -> None:
@@ -176,7 +188,7 @@ async def test_memory_stays_within_a_limit_whatever_the_folder_holds(database_ur
     many.mkdir()
     for number in range(1_500):
         (many / f"{number}.md").write_text(f"Note {number} is short.")
-        (many / f"empty{number}.md").touch()
+        (many / f"program{number}.md").write_bytes(b"\0\1\2")
     for name in ("a.txt", "b.csv", "c.md"):  # each more text than is read
         (many / name).write_text("word " * 5_000_000)
     process = await asyncio.create_subprocess_exec(

@@ -61,10 +61,15 @@ IGNORED = frozenset(
     }
 )
 IGNORE_FILE = ".stewardignore"
+EMPTY = "empty"
 _EMBED_BATCH = 64
 _REMOVE_BATCH = 500
 
 Progress = Callable[[int, int | None, str], Awaitable[None]]
+
+
+class EmptyDocumentError(DocumentError):
+    """There is no text in it: of one file an error, in a folder nothing to speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class Report:
     chunks: int = 0
     failures: int = 0
     failed: dict[str, Failure] = field(default_factory=dict[str, Failure])  # the first of them
-    skipped: Counter[str] = field(default_factory=Counter[str])  # by suffix
+    skipped: Counter[str] = field(default_factory=Counter[str])  # by suffix; those without a word as EMPTY
 
     def fail(self, file: Path, error: StewardError) -> None:
         self.failures += 1
@@ -244,6 +249,9 @@ class Ingester:
             await self._file(file, job)
         except (StorageError, CollectionError):
             raise  # the database or the collection is gone: no other file would fare better
+        except EmptyDocumentError:
+            job.report.skipped[EMPTY] += 1
+            job.report.removed += await self._store.remove(job.collection.id, [str(file)])
         except StewardError as error:
             job.report.fail(file, error)
         return file
@@ -286,7 +294,7 @@ class Ingester:
         name = Path(document.source).name
         cut = await asyncio.to_thread(lambda: [*chunks(read.blocks)])
         if not cut:
-            raise DocumentError(f"{name} holds no text.", fix="There is nothing to ingest.")
+            raise EmptyDocumentError(f"{name} holds no text.", fix="There is nothing to ingest.")
         stored = await self.keep(
             document, cut, job.collection, told=lambda done: job.pieces(done, len(cut), name)
         )

@@ -128,10 +128,8 @@ def report_text(report: Report, collection: str) -> str:
         if report.failures > 50:
             lines.append(f"- and {report.failures - 50} more")
     if report.skipped:
-        kinds = ", ".join(
-            f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.most_common(10)
-        )
-        lines += ["", f"Skipped, of kinds that are not read: {kinds}."]
+        kinds = ", ".join(f"{count} {kind}" for kind, count in report.skipped.most_common(10))
+        lines += ["", f"Skipped: {kinds}."]
     return "\n".join(lines)
 
 

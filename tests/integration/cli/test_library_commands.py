@@ -41,10 +41,11 @@ def test_a_library_by_commands(typed: Typed, tmp_path: Path) -> None:
         "# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n"
     )
     (tmp_path / "notes" / "photo.jpg").write_bytes(b"\xff\xd8")
+    (tmp_path / "notes" / "later.md").write_text("\n")
     assert typed("research-agent", "collections", "create", "notes").exit_code == 0
     taken = typed("research-agent", "kb", "add-document", "notes", "-c", "notes")
     assert taken.stdout == "notes: 1 added, 0 updated, 0 unchanged, 0 removed, 1 new chunks\n"
-    assert "not read, of other kinds: 1 .jpg" in taken.stderr
+    assert "skipped: 1 .jpg, 1 empty" in taken.stderr
     named = said(typed("research-agent", "kb", "list", "-c", "notes", "--json"))
     assert [item["title"] for item in named["items"]] == ["Tea"]
     assert "Tea\t1\t" in typed("research-agent", "kb", "list", "-c", "notes").stdout

@@ -415,10 +415,8 @@ def _show_report(data: dict[str, Any]) -> None:
     if data["failures"] > _SHOWN:
         say(f"  and {data['failures'] - _SHOWN} more; --json names them", error=True)
     if data["skipped"]:
-        kinds = ", ".join(
-            f"{count} {suffix or 'without suffix'}" for suffix, count in data["skipped"].items()
-        )
-        say(f"  not read, of other kinds: {kinds}", error=True)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in data["skipped"].items())
+        say(f"  skipped: {kinds}", error=True)
 
 
 __all__ = ["Exit", "app"]

@@ -1,0 +1,135 @@
+"""`steward ask` and `steward chat`, as typed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from steward.surfaces.cli import ask
+from steward.surfaces.cli.app import app
+from steward.surfaces.cli.output import at_terminal
+from steward.surfaces.cli.talking import show_sources
+
+Steward = Callable[..., Result]
+
+
+@pytest.fixture
+def steward(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Steward:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEWARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "none")
+    monkeypatch.setenv("STEWARD_MODEL", "planner")
+
+    def run(*arguments: str, answer: str | None = None) -> Result:
+        return CliRunner().invoke(app, list(arguments), input=answer)
+
+    return run
+
+
+def said(result: Result) -> dict[str, Any]:
+    return json.loads(result.stdout)
+
+
+def test_exit_codes_say_how_a_turn_ended(steward: Steward) -> None:
+    added = steward("ask", "Add buy milk to my tasks", "--agent", "tasks")
+    asked = steward("ask", "Delete buy milk", "--agent", "tasks", "--json")
+    here = ("--conversation", said(asked)["conversation"])
+    deleted = steward("ask", "Yes, delete it", *here)
+    unknown = steward("ask", "xyzzy plugh frobnicate the quux", "--json")
+    assert (added.exit_code, added.stdout, "add_task" in added.stderr) == (
+        0,
+        "I've added 'buy milk' to your tasks.\n",
+        True,
+    )
+    assert (asked.exit_code, said(asked)["status"], asked.stderr) == (3, "pending_approval", "")
+    assert (deleted.exit_code, deleted.stdout) == (0, "I've deleted 'buy milk' from your tasks.\n")
+    assert (unknown.exit_code, said(unknown)["status"]) == (4, "gap")
+
+
+def test_what_waits_says_how_to_go_on(steward: Steward) -> None:
+    steward("tasks", "add", "buy milk")
+    asked = steward("ask", "Delete buy milk", "--agent", "tasks")
+    assert asked.exit_code == 3
+    assert 'steward ask "yes" --conversation ' in asked.stderr
+
+
+@pytest.mark.parametrize(("reply", "left"), [("yes", []), ("no", ["buy milk"])])
+def test_at_a_terminal_the_answer_is_asked_for(
+    steward: Steward, monkeypatch: pytest.MonkeyPatch, reply: str, left: list[str]
+) -> None:
+    steward("tasks", "add", "buy milk")
+    monkeypatch.setattr(ask, at_terminal.__name__, lambda: True)
+    result = steward("ask", "Delete buy milk", "--agent", "tasks", answer=f"{reply}\n")
+    tasks = said(steward("tasks", "list", "--json"))["items"]
+    assert (result.exit_code, [task["title"] for task in tasks]) == (0, left)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (("--agent", "nobody"), "AGENT_NOT_FOUND", 2),
+        (("--user", "nobody"), "INVALID_USER", 2),
+        (("--conversation", "none"), "NOT_FOUND", 2),
+    ],
+)
+def test_mistakes_are_explained(
+    steward: Steward, arguments: tuple[str, ...], code: str, exit_code: int
+) -> None:
+    result = steward("ask", "hello", *arguments, "--json")
+    assert (result.exit_code, said(result)["error_code"]) == (exit_code, code)
+
+
+def test_a_model_that_cannot_be_reached_is_a_failed_answer(
+    steward: Steward, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEWARD_MODEL", "openai:m")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    result = steward("ask", "hello", "--json")
+    assert (result.exit_code, said(result)["status"], "Traceback" in result.output) == (1, "failed", False)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_chat_from_a_task_to_its_deletion(
+    steward: Steward, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    monkeypatch.setattr(ask, at_terminal.__name__, lambda: terminal)
+    lines = [
+        "/history",
+        "Add buy milk to my tasks",
+        "",
+        "Delete buy milk",
+        "Yes, delete it",
+        "/history",
+        "/help",
+        "/new",
+        "/quit",
+    ]
+    result = steward("chat", "--agent", "tasks", answer="\n".join(lines) + "\n")
+    assert result.exit_code == 0, result.output
+    told = [
+        "Nothing was said yet.",
+        "I've added 'buy milk' to your tasks.",
+        "Are you sure you want to delete 'buy milk'? This cannot be undone.",
+        "I've deleted 'buy milk' from your tasks.",
+        "you> Add buy milk to my tasks",
+        "Ctrl-C stops an answer.",
+        "A new conversation.",
+    ]
+    assert [line for line in told if line not in result.stdout] == []
+    assert "delete_task" in result.stderr
+
+
+def test_a_chat_that_cannot_begin_says_why_and_goes_on(steward: Steward) -> None:
+    result = steward("chat", "--agent", "nobody", answer="hello\n")
+    gone = steward("chat", "--conversation", "none", answer="/history\n")
+    assert (result.exit_code, "AGENT_NOT_FOUND" in result.stderr) == (0, True)
+    assert (gone.exit_code, "NOT_FOUND" in gone.stderr) == (0, True)
+
+
+def test_sources_are_listed_with_their_dates(capsys: pytest.CaptureFixture[str]) -> None:
+    show_sources({"sources": [{"title": "T", "location": "https://x", "date": "2026-01-02"}]})
+    assert capsys.readouterr().out == "[1] T (https://x, 2026-01-02)\n"

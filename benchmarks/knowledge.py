@@ -40,6 +40,7 @@ ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".peers" / "vectors"
 PEER_PACKAGES = ("chromadb==1.3.4", "sqlite-vec==0.1.6", "pysqlite3-binary", "numpy")
 QUERIES, REREAD = 100, 30
+EMBEDDER = MiniLMEmbedder()
 
 
 def recall(found: list[list[int]], vectors: np.ndarray, queries: np.ndarray) -> float:
@@ -92,9 +93,9 @@ async def ours(corpus: Corpus) -> dict[str, float]:
 
             vector_ms = await _median_ms(look, corpus.near)
             found = found[-len(corpus.near) :]
-            embedder, reranker = MiniLMEmbedder(), CrossEncoder()
+            reranker = CrossEncoder()
             plain, read = (
-                KnowledgeBase(store, embedder=embedder, reranker=reader, readers=readers, roots=[])
+                KnowledgeBase(store, embedder=EMBEDDER, reranker=reader, readers=readers, roots=[])
                 for reader in (None, reranker)
             )
             return {
@@ -112,7 +113,7 @@ async def _load(store: PostgresKnowledgeStore, collection: int, corpus: Corpus) 
 
     async def load() -> None:
         for start in starts:
-            await store.replace(collection, *_document(start, corpus), embedder="made up")
+            await store.replace(collection, *_document(start, corpus), embedder=EMBEDDER.name)
 
     await asyncio.gather(*(load() for _ in range(IN_FLIGHT)))
 

@@ -98,6 +98,12 @@ class Settings(BaseSettings):
     ollama_base_url: str | None = _variable(
         "OLLAMA_BASE_URL", None, description="Where Ollama listens. Unset: http://localhost:11434/v1."
     )
+    embedder: str | None = _variable(
+        "STEWARD_EMBEDDER",
+        None,
+        description="Which model reads documents for search: openai:NAME or ollama:NAME, over their "
+        "/embeddings. Unset: the built-in one. A change makes all vectors again.",
+    )
     model_timeout: float = _variable(
         "STEWARD_MODEL_TIMEOUT", 60.0, description="Seconds a model may take for one answer.", gt=0
     )

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from steward.bootstrap.core_tools import LOCAL_USER
+from steward.bootstrap.models import model_config
 from steward.contract.call import current_call
-from steward.contract.ports import Reranker, TextReader
+from steward.contract.ports import Embedder, Reranker, TextReader
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.knowledge.service import KnowledgeBase
 from steward.models.embedding import MiniLMEmbedder
+from steward.models.hosted_embedding import hosted_embedder
 from steward.models.rerank import CrossEncoder
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
@@ -47,7 +49,8 @@ class Library:
 
     base: KnowledgeBase
     memories: PostgresMemoryStore
-    embedder: TextReader
+    embedder: TextReader  # the built-in one, for everything but documents
+    document_embedder: Embedder
     reranker: Reranker | None
     readers: DocumentReaders
 
@@ -62,15 +65,23 @@ async def open_library(
     embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
     reranker = cross_encoder if cross_encoder.installed else None
     readers = await stack.enter_async_context(DocumentReaders())
+    document_embedder = hosted_embedder(settings.embedder, model_config(settings)) or embedder
     base = KnowledgeBase(
         PostgresKnowledgeStore(database),
-        embedder=embedder,
+        embedder=document_embedder,
         reranker=reranker,
         readers=readers,
         roots=(*settings.roots, settings.uploads_folder),
     )
-    memories = PostgresMemoryStore(database)
-    library = Library(base=base, memories=memories, embedder=embedder, reranker=reranker, readers=readers)
+    stack.push_async_callback(base.close)
+    library = Library(
+        base=base,
+        memories=PostgresMemoryStore(database),
+        embedder=embedder,
+        document_embedder=document_embedder,
+        reranker=reranker,
+        readers=readers,
+    )
     orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library, settings))
     orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library))
     return library

@@ -102,7 +102,7 @@ class _Shelves:
     def __init__(self, session: Session, library: Library, moved: Moved) -> None:
         self._store = PostgresKnowledgeStore(session)
         # Nothing is read from files here: the text was read when it was first ingested.
-        self._ingester = Ingester(self._store, library.embedder, DocumentReaders(), roots=())
+        self._ingester = Ingester(self._store, library.document_embedder, DocumentReaders(), roots=())
         self._moved = moved
         self._collections: dict[str, Collection] = {}
         self.touched: set[int] = set()

@@ -37,8 +37,8 @@ from steward.knowledge.model import (
     EmbeddedChunk,
 )
 from steward.knowledge.ports import KnowledgeStore, ReadDocument, Readers
-from steward.knowledge.search import with_headers
 from steward.knowledge.terms import term_counts
+from steward.knowledge.wording import with_headers
 
 LARGEST_FILE = 50 * 1024 * 1024
 IN_FLIGHT = 4  # files, and

@@ -93,6 +93,17 @@ class PastQuery:
     asked_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutdatedDocument:
+    """A document whose vectors are another model's: what is needed to make them again."""
+
+    id: int
+    collection: int
+    title: str
+    chunk_ids: Sequence[int]
+    passages: Sequence[tuple[str, str]]  # header path and text
+
+
 class KnowledgeStore(Protocol):
     async def create_collection(self, name: str, kind: CollectionKind) -> Collection: ...
 
@@ -126,6 +137,22 @@ class KnowledgeStore(Protocol):
         self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
     ) -> bool:
         """Document and chunks in one transaction. False when exactly this was stored already."""
+        ...
+
+    async def adopt(self, embedder: str, dimensions: int) -> None:
+        """From here on vectors are this model's. Those of another are dropped, to be made again."""
+        ...
+
+    async def outdated(self, embedder: str) -> int:
+        """How many passages have no vector of this model."""
+        ...
+
+    async def next_outdated(self, embedder: str, *, after: int) -> OutdatedDocument | None: ...
+
+    async def renew(
+        self, document: OutdatedDocument, vectors: "NDArray[np.float32]", *, embedder: str
+    ) -> None:
+        """Its new vectors in one transaction; nothing when it was replaced or removed meanwhile."""
         ...
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int: ...

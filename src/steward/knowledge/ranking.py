@@ -65,6 +65,15 @@ def coverage(query: Mapping[str, int], counts: NDArray[np.float64], stats: Stati
     return (counts > 0) @ weight / total if total else np.zeros(len(counts))
 
 
+def similarity(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
+    """Cosines. A row of zeros stands for a missing vector and counts as the others do on average."""
+    cosines = (vectors @ query).astype(np.float64)
+    there = vectors.any(axis=1)
+    if there.any():
+        cosines[~there] = cosines[there].mean()
+    return cosines
+
+
 def standardise(scores: Scores, *, least_spread: float = 1e-9) -> Scores:
     """Mean 0, spread 1. A spread below the least is noise and is not blown up."""
     return (scores - scores.mean()) / max(float(scores.std()), least_spread)

@@ -1,8 +1,8 @@
 """How relevant a passage is, between 0 and 1: the probability that a person would call it an answer.
 
 A logistic model of three views (the cross-encoder's log-odds, the vectors' similarity, how much of the
-query's weight the passage mentions), with coefficients set by hand while looking at right and wrong passages;
-they were not fitted. Unlike the ranking score it can be compared between queries.
+query's weight the passage mentions), fitted by scripts/fit_relevance.py: docs/decisions/0035-relevance.md.
+Unlike the ranking score it can be compared between queries.
 """
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from steward.knowledge.ranking import Scores
 
-_WITH_READER = (-4.2, 0.55, 4.2, 1.6)
-_WITHOUT_READER = (-6.0, 0.0, 8.0, 3.0)
-NOTHING = 0.08  # below this nobody would call it relevant
+_WITH_READER = (-4.4, 0.48, 4.47, 1.58)
+_WITHOUT_READER = (-7.87, 0.0, 8.27, 4.35)
+NOTHING = 0.08  # below this fewer than one in ten is an answer
 
 
 def relevance(logits: Scores | None, similarity: Scores, covered: Scores) -> NDArray[np.float64]:

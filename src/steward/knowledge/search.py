@@ -20,6 +20,7 @@ from steward.knowledge.ports import Candidates, Filters, KnowledgeStore, Passage
 from steward.knowledge.ranking import Scores, Weights
 from steward.knowledge.relevance import NOTHING, in_order, relevance
 from steward.knowledge.terms import terms
+from steward.knowledge.wording import with_headers
 
 LONGEST_QUERY = 10_000
 CANDIDATES = 100  # of each kind
@@ -63,6 +64,7 @@ class Searcher:
         least_relevance: float = NOTHING,
     ) -> list[Hit]:
         asked = await self.parse(query, context)
+        await self._store.adopt(self._embedder.name, len(asked.vector))
         narrowed = bool(filters.kinds or filters.metadata)
         candidates = await self._store.candidates(
             asked.terms, asked.vector, filters, limit=CANDIDATES * (5 if narrowed else 1)
@@ -91,7 +93,7 @@ class Searcher:
         return ParsedQuery(text, words, vector)
 
     def _rank(self, asked: ParsedQuery, found: Candidates) -> list[Ranked]:
-        similarity = (found.vectors @ asked.vector).astype(np.float64)
+        similarity = ranking.similarity(found.vectors, asked.vector)
         lexical = ranking.bm25(asked.terms, found.counts, found.lengths, found.statistics)
         fused = ranking.fuse(lexical, similarity, weight=ranking.DOCUMENTS.lexical)
         order = np.argsort(-fused, kind="stable")
@@ -162,13 +164,6 @@ def check_query(query: str) -> str:
 def reading_text(passage: Passage) -> str:
     """What stands in the embedder's and the cross-encoder's view: where it is said, then what."""
     return with_headers(passage.citation.title, passage.citation.header_path, passage.text)
-
-
-def with_headers(title: str, header_path: str, text: str) -> str:
-    names = [name for name in dict.fromkeys([title, *header_path.split(" > ")]) if name]
-    if not names or text.startswith(names[0]):
-        return text
-    return f"{' > '.join(names)}\n{text}"
 
 
 def _within(texts: Sequence[str], limit: int) -> list[str]:

@@ -21,6 +21,7 @@ from steward.knowledge.model import (
 )
 from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers
 from steward.knowledge.refine import judge
+from steward.knowledge.renewal import Renewal
 from steward.knowledge.search import Searcher, check_query
 
 MOST_RESULTS = 100
@@ -40,6 +41,10 @@ class KnowledgeBase:
         self._store = store
         self._searcher = Searcher(store, embedder, reranker)
         self._ingester = Ingester(store, embedder, readers, roots=roots)
+        self._renewal = Renewal(store, embedder)
+
+    async def close(self) -> None:
+        await self._renewal.close()
 
     async def query(
         self,
@@ -57,6 +62,7 @@ class KnowledgeBase:
         text = check_query(query)
         if not 1 <= top_k <= MOST_RESULTS:
             raise QueryError(f"top_k is {top_k}.", fix=f"Use a number from 1 to {MOST_RESULTS}.")
+        await self._renewal.ready()
         chosen = await self._chosen(collections, project)
         filters = Filters(
             collections=tuple(collection.id for collection in chosen),
@@ -124,7 +130,9 @@ class KnowledgeBase:
         self, path: str | Path, collection: str, *, recursive: bool = False, progress: Progress = no_progress
     ) -> Report:
         into = await self._store.collection(collection)
-        return await self._ingester.ingest(path, into, recursive=recursive, progress=progress)
+        report = await self._ingester.ingest(path, into, recursive=recursive, progress=progress)
+        await self._renewal.ready(patient=True)
+        return report
 
     async def augment(
         self, content: str, *, source: str, collection: str, title: str | None = None

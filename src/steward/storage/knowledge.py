@@ -18,6 +18,7 @@ from steward.knowledge.model import (
     Collection,
     CollectionError,
     CollectionKind,
+    ConfigurationError,
     ContentType,
     Document,
     DocumentError,
@@ -25,7 +26,7 @@ from steward.knowledge.model import (
     Project,
     StoredDocument,
 )
-from steward.knowledge.ports import Candidates, Filters, KnownDocument, Passage, PastQuery
+from steward.knowledge.ports import Candidates, Filters, KnownDocument, OutdatedDocument, Passage, PastQuery
 from steward.knowledge.ranking import Statistics
 from steward.storage import lexemes, sql
 from steward.storage.postgres import Session
@@ -37,6 +38,7 @@ _EVALUATIONS = 8_000  # of a term in a passage, for one query
 _SCORED_TERMS = 32  # of a query, the rarest
 _BREADTH = 200  # candidates that the vector index follows
 _RECOUNT_SHARE = 0.1
+MOST_DIMENSIONS = 4_000  # that a vector index takes
 _GRAPH_BYTES = 1_300  # of memory that a vector takes while its index is built
 _GRAPH_MEMORY = 1_024  # megabytes for it at most
 _CHUNK_COLUMNS = (
@@ -51,6 +53,7 @@ class PostgresKnowledgeStore:
     def __init__(self, database: Session) -> None:
         self._database = database
         self._settling: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._space: tuple[str, int] | None = None
 
     # Collections and projects
 
@@ -137,6 +140,8 @@ class PostgresKnowledgeStore:
     async def replace(
         self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
     ) -> bool:
+        if chunks:
+            await self.adopt(embedder, len(chunks[0].vector))
         async with self._database.transaction() as session:
             stored = await session.fetchrow(
                 SQL.put_document,
@@ -152,6 +157,62 @@ class PostgresKnowledgeStore:
             pairs = list(zip(stored["chunk_ids"], chunks, strict=True))
             await _copy_chunks(session, collection, stored["id"], pairs)
         return True
+
+    async def adopt(self, embedder: str, dimensions: int) -> None:
+        if self._space == (embedder, dimensions):
+            return
+        if not 1 <= dimensions <= MOST_DIMENSIONS:
+            raise ConfigurationError(
+                f"The embedder '{embedder}' makes {dimensions} numbers a text.",
+                fix=f"Choose one with at most {MOST_DIMENSIONS}.",
+            )
+        if not await self._lives_in(self._database, embedder, dimensions):
+            await self._move_to(embedder, dimensions)
+        self._space = (embedder, dimensions)
+
+    async def _lives_in(self, session: Session, embedder: str, dimensions: int) -> bool:
+        row = await session.fetchrow(SQL.space)
+        return row is not None and (row["embedder"], row["dimensions"]) == (embedder, dimensions)
+
+    async def _move_to(self, embedder: str, dimensions: int) -> None:
+        async with self._database.transaction() as session:
+            await session.execute(SQL.lock_space)
+            if not await self._lives_in(session, embedder, dimensions):
+                await session.execute(SQL.drop_vector_index)
+                await session.execute(SQL.drop_vectors)
+                await session.execute(
+                    f"ALTER TABLE kb_vectors ALTER COLUMN embedding TYPE halfvec({dimensions:d}),"
+                    " ALTER COLUMN embedding SET STORAGE PLAIN"
+                )
+                await session.execute(SQL.keep_space, embedder, dimensions)
+
+    async def outdated(self, embedder: str) -> int:
+        return await self._database.fetchval(SQL.outdated, embedder)
+
+    async def next_outdated(self, embedder: str, *, after: int) -> OutdatedDocument | None:
+        row = await self._database.fetchrow(SQL.next_outdated, embedder, after)
+        if row is None:
+            return None
+        return OutdatedDocument(
+            id=row["id"],
+            collection=row["collection_id"],
+            title=row["title"],
+            chunk_ids=row["chunk_ids"],
+            passages=list(zip(row["headers"], row["texts"], strict=True)),
+        )
+
+    async def renew(self, document: OutdatedDocument, vectors: NDArray[np.float32], *, embedder: str) -> None:
+        await self.adopt(embedder, vectors.shape[1])
+        async with self._database.transaction() as session:
+            if await session.fetchval(SQL.renew_document, document.id, embedder) is not None:
+                await session.copy_records(
+                    "kb_vectors",
+                    columns=("chunk_id", "collection_id", "embedding"),
+                    records=[
+                        (chunk_id, document.collection, vector)
+                        for chunk_id, vector in zip(document.chunk_ids, vectors, strict=True)
+                    ],
+                )
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int:
         return await self._database.fetchval(SQL.remove_documents, collection, list(sources))
@@ -203,7 +264,8 @@ class PostgresKnowledgeStore:
             *(ids, [lexemes.quoted(term) for term in terms]),
             *([kind.value for kind in filters.kinds], dict(filters.metadata)),
         )
-        vectors = [row["embedding"] for row in rows]
+        missing = np.zeros_like(vector)  # of a document that the present model has not read yet
+        vectors = [missing if row["embedding"] is None else row["embedding"] for row in rows]
         return Candidates(
             passages=[_passage(row) for row in rows],
             vectors=stacked(vectors),

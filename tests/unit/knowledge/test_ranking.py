@@ -53,6 +53,12 @@ def test_a_passage_among_good_ones_rises() -> None:
     assert ranking.lean_on_neighbours(scores, vectors, share=0).tolist() == scores.tolist()
 
 
+def test_a_vector_that_is_not_there_counts_as_the_average() -> None:
+    vectors = np.array([[1, 0], [0, 0], [0, 1]], np.float32)
+    assert ranking.similarity(vectors, np.array([1, 0], np.float32)).tolist() == [1, 0.5, 0]
+    assert ranking.similarity(vectors[1:2], np.array([1, 0], np.float32)).tolist() == [0]
+
+
 def test_repeats_point_to_the_first_that_said_it() -> None:
     vectors = np.array([[1, 0], [0, 1], [1, 0], [0.6, 0.8]], np.float32)
     assert ranking.duplicates(vectors, ["a b", "c", "A  B", "d"], alike=0.97) == [None, None, 0, None]

@@ -82,6 +82,33 @@ SELECT kb_forget_chunks(ARRAY[$1::bigint]);
 -- name: collection_exists
 SELECT true FROM kb_collections WHERE id = $1;
 
+-- name: space
+SELECT embedder, dimensions FROM kb_space;
+
+-- name: lock_space
+LOCK TABLE kb_space IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: drop_vectors
+TRUNCATE kb_vectors;
+
+-- name: keep_space
+INSERT INTO kb_space (embedder, dimensions) VALUES ($1, $2)
+ON CONFLICT (single) DO UPDATE SET embedder = excluded.embedder, dimensions = excluded.dimensions;
+
+-- name: outdated
+SELECT coalesce(sum(chunks), 0) FROM kb_documents WHERE embedder <> $1;
+
+-- name: next_outdated
+SELECT d.id, d.collection_id, d.title, array_agg(k.id ORDER BY k.sequence) AS chunk_ids,
+    array_agg(k.header_path ORDER BY k.sequence) AS headers, array_agg(k.content ORDER BY k.sequence) AS texts
+FROM (SELECT * FROM kb_documents WHERE embedder <> $1 AND id > $2 ORDER BY id LIMIT 1) d
+JOIN kb_chunks k ON k.document_id = d.id GROUP BY d.id, d.collection_id, d.title;
+
+-- name: renew_document
+UPDATE kb_documents SET embedder = $2 WHERE id = $1 AND embedder <> $2
+    AND EXISTS (SELECT FROM kb_space WHERE embedder = $2)
+RETURNING id;
+
 -- name: statistics
 -- A term that was not counted, because it is new or rare, is looked up.
 SELECT coalesce(sum(c.counted_chunks), 0)::bigint AS passages,
@@ -179,7 +206,7 @@ JOIN kb_chunks k ON k.id = wanted.id
 JOIN kb_documents d ON d.id = k.document_id
 JOIN kb_collections c ON c.id = d.collection_id
 JOIN kb_terms t ON t.chunk_id = k.id
-JOIN kb_vectors v ON v.chunk_id = k.id
+LEFT JOIN kb_vectors v ON v.chunk_id = k.id
 WHERE (cardinality($3::text[]) = 0 OR k.kind = ANY($3)) AND d.metadata @> $4::jsonb;
 
 -- name: related_terms

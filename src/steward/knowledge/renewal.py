@@ -1,0 +1,62 @@
+"""Vectors are one model's: when another takes its place, they are made again from the stored text.
+
+Owns when that happens: on first use, at once for a small library, beside everything else for a large one,
+which is searched by words meanwhile. One transaction a document: an interrupted renewal goes on where it was.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import numpy as np
+
+from steward.contract.ports import Embedder
+from steward.knowledge.ports import KnowledgeStore, OutdatedDocument
+from steward.knowledge.wording import with_headers
+
+AT_ONCE = 1_000  # passages that a question waits for
+_BATCH = 64
+
+
+class Renewal:
+    def __init__(self, store: KnowledgeStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._work: asyncio.Task[None] | None = None
+        self._small = True
+
+    async def ready(self, *, patient: bool = False) -> None:
+        """Begin if there is something to renew; wait for it if that is short, or if the caller has time."""
+        if self._work is None or (self._work.done() and _failed(self._work)):
+            outdated = await self._store.outdated(self._embedder.name)
+            self._small = outdated <= AT_ONCE
+            self._work = asyncio.create_task(self._run(outdated))
+        if self._work.done() or patient or self._small:
+            await asyncio.shield(self._work)
+
+    async def close(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await self._work
+
+    async def _run(self, outdated: int) -> None:
+        touched: set[int] = set()
+        last = 0
+        while outdated and (document := await self._store.next_outdated(self._embedder.name, after=last)):
+            vectors = await asyncio.to_thread(self._vectors, document)
+            await self._store.renew(document, vectors, embedder=self._embedder.name)
+            touched.add(document.collection)
+            last = document.id
+        for collection in touched:
+            await self._store.settle(collection)
+
+    def _vectors(self, document: OutdatedDocument) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+        texts = [with_headers(document.title, header, text) for header, text in document.passages]
+        parts = [
+            self._embedder.embed(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)
+        ]
+        return np.concatenate(parts)
+
+
+def _failed(work: "asyncio.Task[None]") -> bool:
+    return work.cancelled() or work.exception() is not None

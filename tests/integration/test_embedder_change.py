@@ -1,0 +1,122 @@
+"""Another embedder takes over: vectors of other dimensions, made again from what is stored."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.library import embedder as built_in
+from tests.library import reranker
+from tests.scripted_model import SERVER_ERROR, Garbage, scripted_model
+
+from steward.contract.errors import ModelError
+from steward.contract.ports import Embedder
+from steward.documents.pool import DocumentReaders
+from steward.knowledge import renewal
+from steward.knowledge.model import ConfigurationError
+from steward.knowledge.service import KnowledgeBase
+from steward.models.hosted_embedding import HostedEmbedder
+from steward.storage.knowledge import PostgresKnowledgeStore
+from steward.storage.postgres import Database
+
+TEXTS = {
+    "bread": "The loaf is baked at 230 degrees.",
+    "bees": "A swarm leaves with the old queen.",
+    "tea": "Green tea is brewed at eighty degrees.",
+}
+
+
+def meaning(text: str) -> list[float]:
+    """Three numbers that know what a question has in common with a text, not by its words."""
+    near = [
+        any(word in text for word in words) for words in (("loaf", "oven"), ("swarm", "hive"), ("tea", "cup"))
+    ]
+    return [float(each) + 0.1 for each in near]
+
+
+def scripted(request: Mapping[str, Any]) -> Garbage:
+    rows = [{"index": i, "embedding": meaning(text)} for i, text in enumerate(request["input"])]
+    return Garbage(body=json.dumps({"data": rows}).encode())
+
+
+def base(
+    database: Database, embedder: Embedder, readers: DocumentReaders, *, reading: bool = False
+) -> KnowledgeBase:
+    return KnowledgeBase(
+        PostgresKnowledgeStore(database),
+        embedder=embedder,
+        reranker=reranker() if reading else None,
+        readers=readers,
+        roots=[Path.cwd()],
+    )
+
+
+async def stored(database: Database) -> tuple[str, int, int, int]:
+    """The space, how many vectors are in it, and how many documents are said to be."""
+    row = await database.fetchrow("SELECT embedder, dimensions FROM kb_space")
+    assert row is not None
+    vectors = await database.fetchval("SELECT count(*) FROM kb_vectors")
+    known = await database.fetchval("SELECT count(*) FROM kb_documents WHERE embedder = $1", row["embedder"])
+    return row["embedder"], row["dimensions"], vectors, known
+
+
+async def filled(database: Database, readers: DocumentReaders) -> None:
+    first = base(database, built_in(), readers)
+    await first.create_collection("papers")
+    for source, text in TEXTS.items():
+        await first.augment(text, source=source, collection="papers", title="Note")
+    assert (await first.query("how hot is the loaf baked")).hits[0].citation.document == "bread"
+
+
+async def test_a_change_of_model_embeds_everything_again_and_finds_by_the_new_one(database: Database) -> None:
+    async with DocumentReaders(workers=1) as readers, scripted_model(scripted) as server:
+        await filled(database, readers)
+        assert await stored(database) == (built_in().name, 384, 3, 3)
+        hosted = HostedEmbedder("openai:other", address=server.address, key=None, seconds=10)
+        moved = base(database, hosted, readers)
+        assert (await moved.query("what goes in the oven")).hits[0].citation.document == "bread"
+        assert await stored(database) == ("openai:other", 3, 3, 3)
+        await moved.augment("The hive has a swarm.", source="hive", collection="papers")
+        assert await stored(database) == ("openai:other", 3, 4, 4)
+        back = base(database, built_in(), readers)
+        assert (await back.query("how hot is the loaf baked")).hits[0].citation.document == "bread"
+        assert await stored(database) == (built_in().name, 384, 4, 4)
+
+
+async def test_a_renewal_that_fails_goes_on_later_with_the_rest(database: Database) -> None:
+    async with DocumentReaders(workers=1) as readers:
+        await filled(database, readers)
+        async with scripted_model(scripted, *[SERVER_ERROR] * 4) as server:
+            hosted = HostedEmbedder(
+                "openai:other", address=server.address, key=None, seconds=10, sleep=lambda _: None
+            )
+            moved = base(database, hosted, readers)
+            with pytest.raises(ModelError):
+                await moved.query("what goes in the oven")
+            assert await stored(database) == ("openai:other", 3, 1, 1)
+            server.script[:] = [scripted]
+            assert (await moved.query("what goes in the oven")).hits[0].citation.document == "bread"
+            assert await stored(database) == ("openai:other", 3, 3, 3)
+
+
+async def test_a_large_library_is_searched_by_words_while_it_is_renewed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with DocumentReaders(workers=1) as readers, scripted_model(scripted) as server:
+        await filled(database, readers)
+        monkeypatch.setattr(renewal, "AT_ONCE", 0)
+        hosted = HostedEmbedder("openai:other", address=server.address, key=None, seconds=10)
+        moved = base(database, hosted, readers, reading=True)
+        assert (await moved.query("green tea brewed at eighty degrees")).hits[0].citation.document == "tea"
+        await moved.close()
+        again = base(database, hosted, readers)
+        await again.ingest(Path(__file__), "papers")
+        assert (await stored(database))[3] == 4
+        assert await database.fetchval("SELECT count(*) FROM kb_chunks") == (await stored(database))[2]
+        await again.close()
+
+
+async def test_a_model_with_too_many_numbers_is_refused(database: Database) -> None:
+    with pytest.raises(ConfigurationError):
+        await PostgresKnowledgeStore(database).adopt("openai:huge", 5_000)

@@ -71,7 +71,12 @@ async def test_every_deletion_of_many_is_asked_about_by_itself(house: House) -> 
 async def test_what_it_cannot_do_it_says(house: House) -> None:
     ana = await house.person("buy milk")
     answer = await ana.say("What is the capital of France?")
-    assert (answer.status, "no tool for that" in answer.answer, ana.ran()) == (AnswerStatus.GAP, True, [])
+    assert (answer.status, "can't help with that" in answer.answer, ana.ran()) == (AnswerStatus.GAP, True, [])
+    able = await ana.say("what can you do?")
+    assert (
+        able.answer
+        == "I can add, show, complete, change and delete tasks for you. What would you like to do?"
+    )
 
 
 async def test_completing_twice_is_no_harm(house: House) -> None:

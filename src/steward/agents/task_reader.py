@@ -23,7 +23,18 @@ from steward.tasks.dates.calendar import Grain, floor
 from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention
 from steward.tasks.filters import Filters
-from steward.tasks.language import Add, Ask, Complete, Delete, List, Other, Understanding, Update, understand
+from steward.tasks.language import (
+    Add,
+    Ask,
+    Complete,
+    Delete,
+    List,
+    Other,
+    Understanding,
+    Update,
+    understand,
+    understand_by_verb,
+)
 from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches, match
 from steward.tasks.new_tasks import NewTask, read_new_tasks
 from steward.tasks.references import Reference
@@ -33,6 +44,7 @@ NAME = "tasks"
 NOTHING_DONE = "Okay, I haven't changed anything."
 _HELP_LISTING = {"limit": 100}
 _SHORTEST_ID = 6
+_BARE_DONE = frozenset({"done", "finished", "completed", "complete", "all done"})
 _NUMBERS = re.compile(r"[1-9]\d?(?:(?:\s*,\s*|\s+and\s+|\s*&\s*)[1-9]\d?)*")
 
 
@@ -40,7 +52,10 @@ class TaskReader:
     """A planner's `UtteranceReader` and `Speaker` for the task tools."""
 
     def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Sequence[Reading]:  # noqa: ARG002
-        return _readings(understand(utterance, now), utterance, now)
+        meaning = understand(utterance, now)
+        if isinstance(meaning, Other):  # less sure, so that a tool that fits better wins
+            meaning = understand_by_verb(utterance, now)
+        return _readings(meaning, utterance, now)
 
     def answer(
         self,
@@ -73,6 +88,9 @@ class TaskReader:
         self, tool: str, mention: str, records: Sequence[Record], now: datetime
     ) -> tuple[str, list[str]]:
         return words.which(tool, mention), [words.line(record, now) for record in records]
+
+    def abilities(self, unmet: str | None) -> str:
+        return f"{words.NOT_ABOUT_TASKS} {words.ABILITIES}" if unmet else words.ABILITIES
 
     def nothing(self, tool: str, mention: str) -> Question:  # noqa: ARG002
         return Question(words.not_found(mention), {"waits_for": "yes", "meaning": "list"})
@@ -245,6 +263,8 @@ def _headline(memo: Mapping[str, Any]) -> words.Said:
 
 def _touch(tool: str, reference: Reference, *, wanted: bool | None, certainty: float) -> Reading:
     """`wanted` is whether the task meant should be done already; open ones come first otherwise."""
+    if reference.text.lower() in _BARE_DONE:  # "done": with what was spoken of
+        reference = Reference("", pronoun=True)
     pointed = reference.pronoun and not reference.text and not reference.everything
     # "mark 1 and 3 as done": bare numbers are places, as nobody names a task like that.
     places = reference.ordinals or (

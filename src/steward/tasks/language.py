@@ -105,6 +105,10 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
             Intent.ADD,
         ),
         (r"^(?:new\s+)?(?:task|to-?do|todo)\s*[:\-]", Intent.ADD),
+        (
+            r"^to-?do\s+(?!(?:lists?|items?|tasks?|for|on|today|tonight|tomorrow|this|next|in|app)\b)\w",
+            Intent.ADD,
+        ),
         (r"^(?:update|change|edit|move|push|modify)\s+(?:my|the)\s+(?:\w+\s+)?reminder\b", Intent.UPDATE),
         (
             r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:not\s+done|undone|incomplete|not\s+completed?)$",
@@ -133,6 +137,17 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
             ),
             Intent.LIST,
         ),
+    )
+)
+# What a verb asks for where nothing but tasks can be meant.
+_BY_VERB = 0.5
+_VERBS = tuple(
+    (re.compile(rf"^(?:{verbs})\s+\S", re.IGNORECASE), intent)
+    for verbs, intent in (
+        ("add|create|remember|put", Intent.ADD),
+        ("complete|finish|finished|done\\s+with", Intent.COMPLETE),
+        ("delete|remove|erase|get\\s+rid\\s+of", Intent.DELETE),
+        ("change|update|modify|rename|reschedule|postpone|move", Intent.UPDATE),
     )
 )
 _COMPLETE_CUTS = tuple(
@@ -209,6 +224,18 @@ def understand(utterance: str, now: datetime) -> Understanding:
     if _BARE_ADD.match(core):
         return Ask(WHAT_TO_ADD)
     intent, confidence = _intent(said, core)
+    return _meaning(intent, said, core, now=now, confidence=confidence)
+
+
+def understand_by_verb(utterance: str, now: datetime) -> Understanding:
+    """What the opening verb alone asks for, for who is sure that tasks are spoken of; `Other` without one."""
+    said = " ".join(utterance[:_LONGEST].split())
+    core = bare(said).rstrip(" .!?")
+    intent = next((intent for pattern, intent in _VERBS if pattern.match(core)), Intent.OTHER)
+    return _meaning(intent, said, core, now=now, confidence=_BY_VERB)
+
+
+def _meaning(intent: Intent, said: str, core: str, *, now: datetime, confidence: float) -> Understanding:
     meaning: Understanding
     match intent:
         case Intent.ADD:

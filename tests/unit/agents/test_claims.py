@@ -98,6 +98,7 @@ def test_what_happened_in_the_world_may_be_told_to_who_asks_about_it(text: str) 
         "You can mark messages as read by pressing R.",
         "I haven't added, changed or deleted anything.",
         "Here are your completed tasks.",
+        "You have 2 tasks completed today:",
         "Let me know if anything should be changed.",
     ],
 )

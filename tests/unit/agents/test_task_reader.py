@@ -296,6 +296,20 @@ def test_an_empty_list_says_what_it_has_none_of(said: str, headline: str) -> Non
     assert TaskReader().tell([step], [step], NOW) == headline
 
 
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        ("add client meeting", "add_task"),
+        ("create weather report", "add_task"),
+        ("todo team lunch", "add_task"),
+        ("complete email to Bob", "complete_task"),
+        ("change alarm to friday", "update_task"),
+    ],
+)
+def test_a_plain_verb_is_enough_where_nothing_else_is_meant(said: str, tool: str) -> None:
+    assert [each.tool for each in read(said)] == [tool]
+
+
 EVERYDAY = {
     "add_task": """add buy bread; remind me to call the dentist tomorrow; remember eggs; new task: pay rent;
         todo: fix the bike; create a task to water the plants; I need to buy stamps; put milk on my list;

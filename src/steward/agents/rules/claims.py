@@ -234,7 +234,13 @@ def _describes(word: str, before: str, after: str) -> bool:
         )
     ):
         return True
-    reduced = re.search(rf"\b{_THINGS}\s+$", before) and re.match(r"\s+(?:as|for|to|with|on|in)\b", after)
+    reduced = re.search(rf"\b{_THINGS}\s+$", before) and (
+        re.match(r"\s+(?:as|for|to|with|on|in)\b", after)
+        or (
+            word in ("completed", "finished", "scheduled")
+            and re.match(r"\s*(?:$|:|today|yesterday|this)", after)
+        )
+    )
     listing = re.search(r"\b(?:have|are|find|found|see|show|here|any|there)\b", before)
     return bool(reduced and listing and not re.search(r"\b(?:been|i've)\b", before))
 

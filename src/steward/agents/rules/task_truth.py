@@ -45,6 +45,8 @@ _TECHNICAL = re.compile(
 )
 
 
+# The question before a deletion, and the planner's word that no tool can do it: no model wrote them.
+_OURS = (AnswerStatus.PENDING_APPROVAL, AnswerStatus.GAP)
 _I_DID = re.compile(
     r"\bi(?:'ve|\s+have)?\s+(?:(?:just|already|also|now)\s+)*(?!need|want|ask|mention)(?:\w{2,}ed|went|took|put)\b"
 )
@@ -68,7 +70,7 @@ class TaskTruth(TaskQuestions):
     """What the task assistant says is borne out by the record, or replaced by it."""
 
     def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:
-        if draft.status is AnswerStatus.PENDING_APPROVAL:  # the question is ours, from `confirm`
+        if draft.status in _OURS:
             return draft
         now = self._now()
         if draft.status is AnswerStatus.FAILED:  # our own words about a run that broke

@@ -19,7 +19,7 @@ from steward.models.planner.parameters import Parameter
 from steward.models.planner.pursuit import Pursuit, Situation
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.readers import READER
-from steward.models.planner.things import Thing, at_places, matching
+from steward.models.planner.things import Thing, at_places, named
 from steward.models.planner.words import (
     bare,
     bare_of_one,
@@ -82,7 +82,7 @@ class _Turn:
         utterance = self._dialogue.utterance
         tools = list(self._tools.values())
         if is_help(utterance):
-            return Tell(text=answers.abilities(tools), confidence=1.0)
+            return Tell(text=self._only_speaker_says() or answers.abilities(tools), confidence=1.0)
         return self._goals_of(self._finder.clauses(utterance, tools, self._now))
 
     def _goals_of(self, clauses: Sequence[str]) -> Sequence[Goal] | Ask | Tell:
@@ -93,9 +93,16 @@ class _Turn:
             if isinstance(found, Ask):
                 return Ask(question=found.question, state={**found.state, "rest": list(clauses[at + 1 :])})
             if found is None:
-                return Tell(text=answers.cannot(self._finder.rank(clause, tools)), gap=True)
+                ranked = self._finder.rank(clause, tools)
+                return Tell(text=self._only_speaker_says(clause) or answers.cannot(ranked), gap=True)
             goals += found
         return goals
+
+    def _only_speaker_says(self, clause: str | None = None) -> str | None:
+        """What there is to do here, where all tools speak one language; with a clause, that this is not."""
+        readers = {str(tool.metadata.get(READER) or "") for tool in self._tools.values()}
+        speaker = self._finder.speaker(next(iter(readers))) if len(readers) == 1 else None
+        return speaker.abilities(clause) if speaker else None
 
     def _answered(self) -> Sequence[Goal] | Ask | Tell | None:
         """The goals of a turn that answers our own question; None when it does not answer it."""
@@ -186,12 +193,9 @@ class _Turn:
         labelled = [(each.get("value"), Thing({"title": str(each.get("label"))}, "")) for each in options]
         if len(labelled) > 1 and is_all(said):
             return [value for value, _ in labelled]
-        several = at_places(places(said), labelled)
-        named = (
-            several if len(several) > 1 else matching(said, labelled) or matching(bare_of_one(said), labelled)
-        )
-        found = named if len(named) == 1 or named is several else several
-        return [value for value, _ in found]
+        at = at_places(places(said), labelled)
+        by_name = [] if at else named(said, labelled) or named(bare_of_one(said), labelled)
+        return [value for value, _ in (at or by_name)] if at or len(by_name) == 1 else []
 
     # --- what came of it ---
 

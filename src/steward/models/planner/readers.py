@@ -106,6 +106,10 @@ class Speaker(Protocol):
         """
         ...
 
+    def abilities(self, unmet: str | None) -> str:
+        """What can be asked for in its language; `unmet` is what was asked for and cannot be done."""
+        ...
+
     def which(
         self, tool: str, mention: str, records: Sequence[Record], now: datetime
     ) -> tuple[str, list[str]]:

@@ -110,7 +110,14 @@ def is_it(mention: str) -> bool:
 
 
 def matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
-    """The candidates a person means, by the strictest way of matching that finds any."""
+    """The candidates a person means, by the strictest way of matching that finds any; else by their place."""
+    found = named(mention, candidates)
+    place = None if found else ordinal(mention)
+    return at_places((place,), candidates) if place is not None else found
+
+
+def named(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates that the words name."""
     said = mention.strip().lower()
     by_id = [each for each in candidates if _word_in(str(each[0]).lower(), said)]
     if by_id:
@@ -120,8 +127,7 @@ def matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tupl
         found = [each for each in candidates if way(said, each[1])]
         if found:
             return found
-    place = ordinal(mention)
-    return at_places((place,), candidates) if place is not None else []
+    return []
 
 
 def at_places(wanted: Sequence[int], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:

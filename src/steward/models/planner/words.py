@@ -136,10 +136,21 @@ _ALL = re.compile(
 )
 
 
+_PLACE = re.compile(
+    r"\W*(?:(?:it'?s|i mean|the|number|no\.?|option|item|#)\s*)*"
+    rf"(?:{'|'.join(_ORDINALS)}|\d{{1,3}})(?:\s+(?:ones?|item|option))?\W*",
+    re.IGNORECASE,
+)
+
+
 def places(text: str) -> tuple[int, ...]:
     """Which ones of a list are meant: 'the second one', '1 and 3'; empty unless all of it says places."""
-    found = [ordinal(piece) for piece in _JOINT.split(text) if piece.strip()]
-    return tuple(each for each in found if each is not None) if None not in found else ()
+    words = bare(text).split()
+    said = " ".join(words[1:] if words and intention(words[0]) else words)  # "delete the second one"
+    pieces = [piece for piece in _JOINT.split(said) if piece.strip()]
+    if not all(_PLACE.fullmatch(piece) for piece in pieces):
+        return ()
+    return tuple(each for piece in pieces if (each := ordinal(piece)) is not None)
 
 
 _ONE = re.compile(r"^\W*(?:the|that|this|my)\s+|\s+ones?\W*$", re.IGNORECASE)

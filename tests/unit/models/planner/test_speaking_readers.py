@@ -89,6 +89,9 @@ class Gardener:
     ) -> tuple[str, list[str]]:
         return f"Which {mention}?", [f"the {each['title']}" for each in records]
 
+    def abilities(self, unmet: str | None) -> str:
+        return f"No {unmet} here." if unmet else "Sow and pick."
+
     def nothing(self, tool: str, mention: str) -> Question:
         return Question(f"No {mention} grows here. Sow one?", {"waits": "name"})
 
@@ -223,7 +226,21 @@ async def test_a_description_that_fits_nothing_may_lead_to_something_else() -> N
 async def test_a_reader_may_say_that_its_tools_are_not_meant() -> None:
     world, _, talk = await garden(15)
     answer = await talk.say(f"weather create {world.noun}")
-    assert (world.calls, "no tool for that" in answer) == ([], True)
+    assert (world.calls, answer) == ([], f"No weather create {world.noun} here.")
+
+
+async def test_what_can_be_done_here_and_what_cannot_is_said_in_the_only_language_there_is() -> None:
+    world, _, talk = await garden(20)
+    assert await talk.say("what can you do?") == "Sow and pick."
+    assert await talk.say("weather") == "No weather here."
+    assert world.calls == []
+
+
+async def test_a_place_is_chosen_by_nothing_that_only_has_a_number_in_it() -> None:
+    world, _, talk = await garden(21, "red rose", "white rose")
+    question = await talk.say("pick rose")
+    assert await talk.say("not before december 2nd") == question
+    assert len(world.things) == 2
 
 
 async def test_a_failure_ends_the_goal_and_is_told_by_the_reader() -> None:

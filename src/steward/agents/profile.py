@@ -87,3 +87,5 @@ class Profile:
     make_agent: Callable[[], Agent[Any, Any]] | None = None
     """An agent with tools of its own (the orchestrator's come beside them). Its output is text, an
     `AgentResponse` or deferred requests. Without one, an agent is made of the instructions."""
+    equip: Callable[[Session], Session] | None = None
+    """What its tools depend on beside the session, made anew for every turn."""

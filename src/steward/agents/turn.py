@@ -142,7 +142,7 @@ class TurnRun:
     def _new_session(self) -> Session:
         watch = TurnWatch(self._profile, self._listener)
         earlier = [call for turn in self._held.turns for call in turn.answer.tool_calls]
-        return Session(
+        session = Session(
             agent=self._profile.name,
             user=self._speaker.user,
             utterance=self._text,
@@ -152,6 +152,8 @@ class TurnRun:
             ledger=Ledger(earlier=earlier),
             watch=watch,
         )
+        equip = self._profile.equip
+        return session if equip is None else equip(session)
 
     async def _answer(self) -> _Said:
         try:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from steward.agents.ledger import Ledger
+from steward.agents.narration import narrate
 from steward.agents.profile import Draft, Profile
 from steward.agents.session import Session
 from steward.contract.call import Failed
@@ -51,6 +52,8 @@ class TurnWatch:
 
     async def started(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> None:
         await self._listener(CallStarted(call_id=call_id, tool=tool, arguments=arguments))
+        if said := narrate(tool, arguments):
+            await self._listener(Progress(said))
 
     async def ended(self, record: CallRecord) -> None:
         await self._listener(CallEnded(record))

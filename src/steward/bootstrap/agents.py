@@ -7,15 +7,16 @@ seconds.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from steward.bootstrap.gateway import KNOWLEDGE
+from steward.agents.skills.book import SkillBook
+from steward.bootstrap.knowledge import Library
 from steward.bootstrap.models import catalog, run_limits
 from steward.contract.call import Failed, current_call
 from steward.contract.errors import ErrorCode, InputError
-from steward.contract.ports import Embedder, ToolRanker
+from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.conversations.model import Answer, AnswerStatus
@@ -31,7 +32,10 @@ from steward.telemetry.tracing import Tracing
 
 if TYPE_CHECKING:
     from steward.agents.chat import Chat
+    from steward.agents.honesty import FindGap
     from steward.agents.profile import Profile
+    from steward.agents.research.findings import Freshness
+    from steward.agents.research.relevance import Relevance
     from steward.agents.toolset import Offer
     from steward.models.planner.procedures import Procedure
     from steward.models.planner.readers import UtteranceReader
@@ -41,16 +45,6 @@ logger = logging.getLogger(__name__)
 AGENT = "agents"
 ASK = "ask_"
 GRACE = 10.0  # seconds beyond a run's own limit, so that its words on that arrive
-RESEARCH = KNOWLEDGE | {
-    "web_search",
-    "fetch_page",
-    "search_memory",
-    "store_memory",
-    "get_current_time",
-    "read_file",
-    "list_directory",
-    "search_files",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +54,32 @@ class Making:
     settings: Settings
     orchestrator: Orchestrator
     ranker: ToolRanker
-    embedder: Embedder
+    library: Library
+    skills: SkillBook
     offline: bool  # whether the planner answers
+
+    def gaps(
+        self,
+        includes: Callable[[RegisteredTool], bool],
+        understood: "Sequence[Callable[[str], object]]",
+    ) -> "FindGap":
+        """Asks what is missing for a request that nobody of the house understands."""
+        # Here: the module imports the platform, which imports this one.
+        from steward.agents.honesty import gaps_unless  # noqa: PLC0415
+        from steward.bootstrap.gaps import RegistrySession  # noqa: PLC0415
+        from steward.selection.gaps import ToolGapDetector  # noqa: PLC0415
+
+        detector = ToolGapDetector(
+            RegistrySession(self.orchestrator, includes),
+            reader=self.library.embedder,
+            ranker=self.ranker,
+            writes=not self.offline,
+        )
+        return gaps_unless(understood, detector)
+
+    def find_tool(self, name: str) -> ToolSpec | None:
+        found = self.orchestrator.registry.find(name)
+        return None if found is None else found.spec
 
     def offer(self, includes: Callable[[RegisteredTool], bool], **more: Any) -> "Offer":
         """These tools; the best of them for what is said, where there are many."""
@@ -78,20 +96,37 @@ class Kind:
 
 
 def _assistant(making: Making) -> "Profile":
-    from steward.agents.defaults import assistant  # noqa: PLC0415 - Pydantic AI, see above
+    from steward.agents.assistant import profile  # noqa: PLC0415 - Pydantic AI, see above
+    from steward.agents.honesty import HonestAfterwards, HonestBeforehand  # noqa: PLC0415
+    from steward.agents.house_reader import HOUSE, speaks_of_tasks, understands  # noqa: PLC0415
+    from steward.agents.house_reader import TOOLS as HOUSE_TOOLS  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, NO_FACTS, small_talk  # noqa: PLC0415
+    from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
+    from steward.agents.skills.procedure import SKILLS, is_meant  # noqa: PLC0415
+    from steward.agents.skills.rule import SkillBounds  # noqa: PLC0415
+    from steward.agents.skills.tools import FIND  # noqa: PLC0415
     from steward.agents.tasks import reader_of, rules_for_any  # noqa: PLC0415
 
-    # The planner chooses best among tools that do things; another agent is for a model that can brief it.
+    # The planner chooses best among tools that do things; another agent, or a search for skills, is for a
+    # model that can brief and follow.
     def offered(tool: RegisteredTool) -> bool:
         name = tool.spec.name
-        return name != f"{ASK}assistant" and not (making.offline and name.startswith(ASK))
+        for_models = name.startswith(ASK) or name == FIND
+        return name != f"{ASK}assistant" and not (making.offline and for_models)
 
-    def find(name: str) -> ToolSpec | None:
-        known = making.orchestrator.registry.find(name)
-        return None if known is None else known.spec
+    def reader(spec: ToolSpec) -> str | None:
+        return reader_of(spec) or (HOUSE if spec.name in HOUSE_TOOLS else None)
 
-    rules = rules_for_any(find, quotes_only=making.offline)
-    return assistant(making.offer(offered, reader_of=reader_of), rules)
+    def skilled(text: str) -> bool:
+        return is_meant(making.skills, text)
+
+    find_gap = making.gaps(offered, [small_talk, understands, speaks_of_tasks, asks_to_know, skilled])
+    return profile(
+        making.offer(offered, reader_of=reader, procedures=(MANNERS, SKILLS, NO_FACTS)),
+        skills=making.skills,
+        rules=(SkillBounds(), *rules_for_any(making.find_tool, quotes_only=making.offline)),
+        conduct=HonestBeforehand(find_gap) if making.offline else HonestAfterwards(find_gap),
+    )
 
 
 def _tasks(making: Making) -> "Profile":
@@ -100,28 +135,95 @@ def _tasks(making: Making) -> "Profile":
     return tasks_profile(making.offer(is_task_tool, reader_of=reader_of))
 
 
+def _researcher(making: Making) -> "Profile":
+    from steward.agents import researcher  # noqa: PLC0415
+    from steward.agents.house_reader import understands  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, small_talk  # noqa: PLC0415
+    from steward.agents.research.procedure import RESEARCH  # noqa: PLC0415
+    from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
+    from steward.agents.research.rules import ClaimsAboutUs, FromTheRecord  # noqa: PLC0415
+
+    def offered(tool: RegisteredTool) -> bool:
+        return researcher.is_offered(tool.spec.name)
+
+    def known(tool: RegisteredTool) -> bool:
+        return offered(tool) or tool.spec.name in researcher.OWN_TOOLS
+
+    claims = () if making.offline else (ClaimsAboutUs(making.find_tool),)
+    return researcher.profile(
+        making.offer(offered, procedures=(MANNERS, RESEARCH)),
+        door=making.orchestrator,
+        rules=(FromTheRecord(_relevance(making), _freshness(making)), *claims),
+        find_gap=making.gaps(known, [small_talk, understands, asks_to_know]),
+    )
+
+
+def _relevance(making: Making) -> "Relevance":
+    from steward.agents.research.relevance import Relevance  # noqa: PLC0415
+
+    return Relevance(making.library.reranker)
+
+
+def _freshness(making: Making) -> "Freshness":
+    from steward.agents.research.findings import Freshness  # noqa: PLC0415
+
+    return Freshness(making.settings.research_fresh_days)
+
+
 def _task_reader(_: Making) -> "UtteranceReader":
     from steward.agents.task_reader import TaskReader  # noqa: PLC0415
 
     return TaskReader()
 
 
-def _researcher(making: Making) -> "Profile":
-    from steward.agents.defaults import researcher  # noqa: PLC0415
+def _house_reader(_: Making) -> "UtteranceReader":
+    from steward.agents.house_reader import HouseReader  # noqa: PLC0415
 
-    return researcher(making.offer(lambda tool: tool.spec.name in RESEARCH))
+    return HouseReader()
+
+
+def _research(making: Making) -> "Procedure":
+    from steward.agents.research.procedure import ResearchProcedure  # noqa: PLC0415
+
+    return ResearchProcedure(_relevance(making), _freshness(making))
+
+
+def _skills(making: Making) -> "Procedure":
+    from steward.agents.skills.procedure import SkillProcedure  # noqa: PLC0415
+
+    return SkillProcedure(making.skills, making.settings.roots)
+
+
+def _manners(_: Making) -> "Procedure":
+    from steward.agents.manners import Manners  # noqa: PLC0415
+
+    return Manners()
+
+
+def _no_facts(_: Making) -> "Procedure":
+    from steward.agents.manners import NoFacts  # noqa: PLC0415
+
+    return NoFacts()
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("assistant", "Helps with anything there is a tool for.", _assistant),
+    Kind("assistant", "Helps with anything there is a tool or a skill for.", _assistant),
     Kind("tasks", "Keeps the person's task list: add, show, complete, change, delete.", _tasks),
     Kind("researcher", "Finds things out in memory, documents and the web, with sources.", _researcher),
 )
 
 # Who reads the language of certain tools for the planner, by the name that `Offer.reader_of` gives a tool.
-READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {"tasks": _task_reader}
+READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {
+    "tasks": _task_reader,
+    "house": _house_reader,
+}
 # Ways to work that the planner follows for a turn, by the names in `Offer.procedures`.
-PROCEDURES: Mapping[str, Callable[[Making], "Procedure"]] = {}
+PROCEDURES: Mapping[str, Callable[[Making], "Procedure"]] = {
+    "manners": _manners,
+    "no-facts": _no_facts,
+    "skills": _skills,
+    "research": _research,
+}
 
 
 class TalkingAgents:
@@ -133,7 +235,8 @@ class TalkingAgents:
         orchestrator: Orchestrator,
         *,
         ranker: ToolRanker,
-        embedder: Embedder,
+        library: Library,
+        skills: SkillBook,
         conversations: ConversationStore,
         questions: QuestionStore,
         tracer: Tracing,
@@ -145,7 +248,8 @@ class TalkingAgents:
         self._settings = settings
         self._orchestrator = orchestrator
         self._ranker = ranker
-        self._embedder = embedder
+        self._library = library
+        self._skills = skills
         self._questions = questions
         self._tracer = tracer
         self._rules = rules
@@ -169,7 +273,7 @@ class TalkingAgents:
         """Make everything a first turn needs, so that it need not wait for it. Never fails anything."""
         try:
             await self.chat()
-            await asyncio.to_thread(self._embedder.embed, ["warm"])
+            await asyncio.to_thread(self._library.embedder.embed, ["warm"])
         except Exception as error:  # noqa: BLE001 - whoever talks first gets to hear it in full
             logger.warning("agents_not_ready", extra={"problem": str(error)})
 
@@ -180,7 +284,7 @@ class TalkingAgents:
 
         models = catalog(
             self._settings,
-            embedder=lambda: self._embedder,
+            embedder=lambda: self._library.embedder,
             readers=self._readers,
             procedures=self._procedures,
         )
@@ -213,7 +317,8 @@ class TalkingAgents:
             settings=self._settings,
             orchestrator=self._orchestrator,
             ranker=self._ranker,
-            embedder=self._embedder,
+            library=self._library,
+            skills=self._skills,
             offline=offline,
         )
 

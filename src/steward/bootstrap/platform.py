@@ -103,7 +103,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         skills = open_skills(settings, orchestrator, library.embedder)
         search = open_search(orchestrator, library, database=database, log=learning, stack=stack)
         agents = _agents(
-            settings, orchestrator, search, library, database=database, tracer=tracer, rules=rules
+            settings, orchestrator, search, library, skills, database=database, tracer=tracer, rules=rules
         )
         # After our own agents, so that no server of the workspace takes one of their names.
         servers = Servers(orchestrator, settings, PostgresPinStore(database))
@@ -153,6 +153,7 @@ def _agents(
     orchestrator: Orchestrator,
     ranker: ToolRanker,
     library: Library,
+    skills: SkillBook,
     *,
     database: Database,
     tracer: Tracing,
@@ -162,7 +163,8 @@ def _agents(
         settings,
         orchestrator,
         ranker=ranker,
-        embedder=library.embedder,
+        library=library,
+        skills=skills,
         conversations=PostgresConversationStore(database),
         questions=PostgresQuestionStore(database),
         tracer=tracer,

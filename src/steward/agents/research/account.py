@@ -32,7 +32,7 @@ DISAGREEMENT = 0.2  # what is lost when every other source on the subject says s
 FAILURE = 0.3  # what is lost when every call but one failed
 _SUPPORTED = 0.7  # of the words of a sentence, for a source to say it
 _ON_SUBJECT = 0.5  # of the words of a question, for a source to speak about it
-_MARKS = re.compile(r"\s*\[\d{1,2}\]|[“”\"]|^Based on prior research[^:]*:\s*", re.MULTILINE)
+_MARKS = re.compile(r"\s*\[\d{1,2}\]|[“”\"]|^(?:Based on prior research|From memory)[^:]*:\s*", re.MULTILINE)
 _LISTED = re.compile(r"^\s*(?:\[\d{1,2}\]\s.*|sources?:?)\s*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -43,8 +43,13 @@ def support(question: str, answer: str, heard: Sequence[Heard]) -> list[Passage]
     return [each for each in passages(heard) if _says(each, claims, subject)]
 
 
+def statements(answer: str) -> str:
+    """What an answer says, without its marks and its list of sources."""
+    return _MARKS.sub("", _LISTED.sub("", answer)).strip()
+
+
 def _claims(answer: str) -> list[frozenset[str]]:
-    body = _MARKS.sub("", _LISTED.sub("", answer))
+    body = statements(answer)
     pieces = sentences(body) or [body]
     return [frozenset(found) for piece in pieces if (found := stems(piece))]
 
@@ -107,10 +112,14 @@ def account(heard: Sequence[Heard], supporting: Sequence[Passage]) -> str:
         {each.source.date for each in supporting if each.source.kind == MEMORY and each.source.date}
     )
     if stored:
-        said.append(f"Based on prior research stored on {', '.join(stored)}.")
+        researched = any(each.source.kind == MEMORY and each.source.detail for each in supporting)
+        said.append(
+            f"{'Based on prior research' if researched else 'From memory,'} stored on {', '.join(stored)}."
+        )
     places = {host_of(each.source) for each in supporting if each.source.kind not in (MEMORY, TOOL)}
     if places:
-        said.append(f"{len(places)} independent source{'s' * (len(places) > 1)} support the answer.")
+        one = len(places) == 1
+        said.append(f"{len(places)} independent source{'' if one else 's'} support{'s' * one} the answer.")
     elif not supporting and heard:
         said.append("Nothing that was found supports an answer.")
     return " ".join((*said, *failures(heard)))

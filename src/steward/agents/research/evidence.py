@@ -128,7 +128,7 @@ def _memory(row: Mapping[str, Any]) -> Passage:
         location=f"memory:{row.get('id') or ''}",
         kind=MEMORY,
         date=when,
-        detail=_text(metadata.get("source")),
+        detail=", ".join(_found_at(metadata)) or None,
     )
     return Passage(
         text=str(row["content"]), source=source, score=_number(row.get("score")), metadata=metadata
@@ -163,14 +163,22 @@ def _page(data: Mapping[str, Any]) -> Passage:
     return Passage(text=str(data["text"]), source=source, metadata={})
 
 
+def _found_at(metadata: Mapping[str, Any]) -> list[str]:
+    """Where a finding came from when it was stored."""
+    kept = metadata.get("sources")
+    rows = cast("list[Any]", kept) if isinstance(kept, list) else []
+    return [str(_get(row, "location")) for row in rows if _get(row, "location")]
+
+
 def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
     about = row.get("metadata")
     return cast("Mapping[str, Any]", about) if isinstance(about, Mapping) else dict[str, Any]()
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences as they can be quoted: without markup, not too short to say anything."""
-    plain = _MARKUP.sub(lambda found: found[1] or "", text)
+    """Sentences as they can be quoted: without markup and headings, not too short to say anything."""
+    body = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+    plain = _MARKUP.sub(lambda found: found[1] or "", body)
     pieces = [" ".join(piece.split()).strip(" -•") for piece in _SENTENCE.split(plain)]
     return [piece for piece in pieces if 15 <= len(piece) <= 600]
 

@@ -123,12 +123,13 @@ def compose(findings: Sequence[Finding]) -> Composed:
 
 def _quoted(quote: Quote) -> str:
     if quote.source.kind == MEMORY:
+        kind = "Based on prior research" if quote.source.detail else "From memory,"
         when = f" stored on {quote.source.date}" if quote.source.date else ""
-        return f"Based on prior research{when}: “{quote.text}”"
+        return f"{kind}{when}: “{quote.text}”"
     return f"“{quote.text}”"
 
 
 def cited(source: Source) -> str:
-    where = f", {source.detail}" if source.detail and source.kind != MEMORY else ""
+    where = f", {source.detail}" if source.detail else ""
     place = "" if source.kind == MEMORY else f", {source.location}"
     return f"{source.title}{place}{where}" + (f", {source.date}" if source.date else "")

@@ -28,6 +28,12 @@ _AGAIN = re.compile(
     r"|\b(?:refresh|re-?check|re-?search|up-?to-?date|update (?:this|that|it))\b",
     re.IGNORECASE,
 )
+_WANTS_TO_KNOW = re.compile(
+    r"^(?:find out|research|investigate|look (?:up|into)|search for|tell me|explain|describe|compare|what|"
+    r"who|whom|whose|which|when|where|why|how|is|are|was|were|does|do|did|has|have)\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:my|our|mine|ours)\b", re.IGNORECASE)
 _TASK_WORDS = frozenset(
     map(
         stem,
@@ -106,6 +112,11 @@ def topic_of(question: str) -> str:
     """A short stable name for what a question is about: `python_async_best_practices`."""
     words = [word for word in split_name(search_query(question)) if word not in STOP]
     return "_".join(words[:6]) or "general"
+
+
+def asks_to_know(text: str) -> bool:
+    """Whether somebody wants to know something of the world: that can be looked for, found or not."""
+    return _WANTS_TO_KNOW.match(bare(text)) is not None and _OWN.search(text) is None
 
 
 def about_now(question: str) -> bool:

@@ -24,6 +24,7 @@ from steward.models.planner.words import bare
 
 SKILLS = "skills"
 CODE = "code_execution"
+NEARLY = 0.05  # where both fit, a skill knows more than the code tool it uses
 CLEARLY = 0.55  # the likeness from which a skill is meant, where no tool fits better
 
 
@@ -58,11 +59,10 @@ class SkillProcedure:
         return self._run(opened, said) if ran is None else _told(ran)
 
     def _meant(self, said: str, ranked: Sequence[Scored]) -> Found | None:
-        # With and without the values in it: a file's name may say what it is, or only be in the way.
-        found = [*self.book.find(said, limit=3), *self.book.find(without_values(said)[0], limit=3)]
+        found = _likely(self.book, said)
         best = max((each for each in found if each.skill.run), key=lambda each: each.score, default=None)
-        rival = max((each.score for each in ranked if each.tool.name not in (USE, CODE)), default=0.0)
-        return best if best and best.score >= CLEARLY and best.score > rival else None
+        rival = max((each.score for each in ranked if each.tool.name != USE), default=0.0)
+        return best if best and best.score >= CLEARLY and best.score > rival - NEARLY else None
 
     def _run(self, opened: Step, said: str) -> Decision:
         skill = mapping(opened.data)
@@ -83,6 +83,16 @@ class SkillProcedure:
             return value
         places = (root / value for root in self.roots)
         return next((str(place.resolve()) for place in places if place.is_file()), value)
+
+
+def _likely(book: SkillBook, said: str) -> list[Found]:
+    """With and without the values in it: a file's name may say what it is, or only be in the way."""
+    return [*book.find(said, limit=3), *book.find(without_values(said)[0], limit=3)]
+
+
+def is_meant(book: SkillBook, said: str) -> bool:
+    """Whether some skill is clearly meant, with or without a model to follow it."""
+    return any(each.score >= CLEARLY for each in _likely(book, said))
 
 
 def _asked_about(dialogue: Dialogue) -> str | None:

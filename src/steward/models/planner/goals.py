@@ -74,7 +74,7 @@ class GoalFinder:
         for piece in clauses_of(utterance):
             at = utterance.find(piece, end)
             reading = self._readings(piece, tools, now)
-            if joined and at >= 0 and reading and reading[1][0].question is not None:
+            if joined and at >= 0 and reading and reading[1] and reading[1][0].question is not None:
                 joined[-1] = utterance[start : at + len(piece)].strip()
             else:
                 start = max(at, 0)

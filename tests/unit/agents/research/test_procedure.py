@@ -1,7 +1,7 @@
 """Research without a language model: the planner, the procedure and stand-in sources behind a real door."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from steward.agents.toolset import Offer
 from steward.contract.errors import ToolError, UnavailableError
 from steward.models.planner.model import PlannerModel
 
+FRANCE = "Paris is the capital of France."
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
 URL = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
 CONTENT = {
@@ -155,9 +156,8 @@ async def test_what_was_found_is_kept_with_its_topic() -> None:
 
 async def test_a_fresh_finding_answers_again_without_a_search() -> None:
     world = World()
-    world.memories = [
-        memory("Paris is the capital of France.", age=timedelta(days=2), topic="capital_france")
-    ]
+    sources = [{"title": "Atlas", "location": "https://atlas.example/france"}]
+    world.memories = [memory(FRANCE, age=timedelta(days=2), topic="capital_france", sources=sources)]
     answer = await world.ask("What is the capital of France?")
     assert (world.calls, world.stored) == (["search_memory"], [])
     assert "Based on prior research stored on 2026-11-13: “Paris is the capital of France.”" in answer.answer
@@ -272,7 +272,3 @@ async def test_nothing_found_anywhere_is_said() -> None:
     world.web = lambda _: []
     answer = await world.ask("Who invented the Zorblatt engine?")
     assert ("found nothing" in answer.answer, answer.confidence) == (True, 0.0)
-
-
-def test_a_moment_without_a_zone_is_taken_as_ours() -> None:
-    assert datetime.fromisoformat("2026-11-15T12:00:00").replace(tzinfo=UTC) == NOW

@@ -1,0 +1,84 @@
+"""Saying beforehand that something cannot be done.
+
+Owns when a request is compared with the tools there are: not for small talk, and not for what a reader or a
+skill of the house understands, because what is understood can be done.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from steward.agents.profile import Draft, Turn
+from steward.conversations.model import AnswerStatus
+
+
+class Gap(Protocol):
+    """What is missing for a request."""
+
+    missing_tools: list[str]
+
+    def explain(self) -> str: ...
+
+
+class GapDetector(Protocol):
+    async def detect_missing_tools(self, task_description: str) -> Gap | None: ...
+
+
+_DECLINES = re.compile(
+    r"\b(?:can't|cannot|can not|unable to|not able to|don't have|do not have|no tool|no way to)\b",
+    re.IGNORECASE,
+)
+FindGap = Callable[[str], Awaitable[Gap | None]]
+
+
+def gaps_unless(understood: Sequence[Callable[[str], object]], detector: GapDetector) -> FindGap:
+    """Asks the detector about what none of the readers understands."""
+
+    async def find(text: str) -> Gap | None:
+        if any(reads(text) for reads in understood):
+            return None
+        return await detector.detect_missing_tools(text)
+
+    return find
+
+
+@dataclass(frozen=True, slots=True)
+class HonestBeforehand:
+    """Implements `Conduct`: what no tool can do is said before anything is tried."""
+
+    find_gap: FindGap
+
+    async def before(self, turn: Turn) -> Draft | None:
+        gap = await self.find_gap(turn.text)
+        if gap is None:
+            return None
+        return Draft(
+            text=gap.explain(),
+            status=AnswerStatus.GAP,
+            reasoning="The request was compared with the tools there are before anything was tried.",
+            missing_tools=tuple(gap.missing_tools),
+        )
+
+    async def after(self, turn: Turn, draft: Draft) -> Draft:  # noqa: ARG002 - the interface's
+        return draft
+
+
+@dataclass(frozen=True, slots=True)
+class HonestAfterwards:
+    """Implements `Conduct` for a language model that writes and programs, and so may find a way of its own.
+
+    It is asked first. Where it did nothing and says that it cannot, what is missing is named.
+    """
+
+    find_gap: FindGap
+
+    async def before(self, turn: Turn) -> Draft | None:  # noqa: ARG002 - the interface's
+        return None
+
+    async def after(self, turn: Turn, draft: Draft) -> Draft:
+        declined = draft.status is AnswerStatus.DONE and _DECLINES.search(draft.text) is not None
+        gap = await self.find_gap(turn.text) if declined and not turn.ledger.calls else None
+        if gap is None:
+            return draft
+        return replace(draft, status=AnswerStatus.GAP, missing_tools=tuple(gap.missing_tools))

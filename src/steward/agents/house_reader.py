@@ -1,0 +1,250 @@
+"""How people ask for what the house itself can do: the web, memory, the library, code, a person.
+
+A reader for the planner, beside the tasks' own. It reads the everyday ways of asking for Steward's built-in
+tools and leaves everything else alone: other tools are chosen by what their definitions say.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic_ai import ToolDefinition
+
+from steward.models.planner.readers import Reading
+from steward.models.planner.words import STOP, bare, word_set
+
+HOUSE = "house"
+SURE, LIKELY = 0.95, 0.8
+TOOLS = frozenset(
+    {
+        "web_search",
+        "search_memory",
+        "save_fact",
+        "store_memory",
+        "query_knowledge_base",
+        "manage_collections",
+        "code_execution",
+        "request_human_input",
+        "read_file",
+        "fetch_page",
+    }
+)
+
+_I = re.IGNORECASE
+_ASKS = re.compile(
+    r"^(?:what|who|whom|which|when|where|why|how|is|are|was|were|will|did|does|do|has|have|can|any|find|show|"
+    r"tell|give|get|check|look)\b",
+    _I,
+)
+_MINE = re.compile(r"\b(?:my|our|mine|ours|i|we|me|us|you|your)\b", _I)
+
+# --- the web ---
+
+_ON_THE_WEB = re.compile(
+    r"^google\s+(?P<a>.+)$|"
+    r"^(?:search|look|browse|check|find|research)\b(?:\s+(?:up|for|out))*\s*"
+    r"(?:(?:on\s+)?(?:the\s+)?(?:web|internet|online|google))\b(?:\s+(?:for|about|to see|to find(?: out)?))*"
+    r"\s+(?P<b>.+)$|"
+    r"^(?:search|look|find|check)\b(?:\s+(?:up|for|out))*\s+(?P<c>.+?)\s+(?:on the (?:web|internet)|online)$",
+    _I,
+)
+_NOW = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|current(?:ly)?|latest|newest|(?:most )?recent(?:ly)?|"
+    r"this (?:week|month|year|season|morning|weekend)|at the moment|these days|live|upcoming|"
+    r"next (?:week|month)|20[2-9]\d)\b",
+    _I,
+)
+_CHANGES = re.compile(
+    r"\b(?:weather|forecast|temperature|rain(?:ing|y)?|snow(?:ing)?|news|headlines?|scores?|standings|"
+    r"exchange rate|stock (?:market|price)|share price|prices? of|opening hours|open now|traffic|election|"
+    r"election results?|flights? status|box office|release date|was released)\b",
+    _I,
+)
+_CLOCK = re.compile(r"\b(?:what(?:'s| is)? (?:the )?(?:current )?(?:time|date|day)|time is it)\b", _I)
+
+# --- memory ---
+
+_RECALL = re.compile(
+    r"^(?:what|when|who|where|which|how|do|did|can|have|has)\b.*\b(?:we|you|i)\b.*\b(?:remember|recall|"
+    r"decided?|agreed?|discuss(?:ed)?|found? out|find out|learn(?:ed|t)?|concluded?|said|told you|"
+    r"talked? about|note[ds]?)\b|"
+    r"\b(?:search|look in(?:to)?|check)\s+(?:in\s+)?(?:your|my|the|our)?\s*memor(?:y|ies)\b",
+    _I,
+)
+_KEEP = re.compile(
+    r"^(?:remember|memori[sz]e|keep in mind|bear in mind|(?:make a )?note(?: for later| down)?|"
+    r"for the record|don'?t forget|save (?:this|the) fact|store (?:this|the) fact)"
+    r"\s*(?:that\b|:|,)\s*(?P<text>.+)$",
+    _I,
+)
+
+# --- the library ---
+
+_LIBRARY = re.compile(
+    r"\b(?:in|from|search|query|through|says?|of)?\s*(?:the|my|our)\s+(?:own\s+)?(?:knowledge ?base|"
+    r"library|documents?|papers?|files on|pdfs?|books?)\b",
+    _I,
+)
+_LOOKING = word_set("search look find query show tell say says passage passages note notes anything")
+_COLLECTIONS = re.compile(
+    r"^(?P<verb>list|show|what|which|create|make|add|delete|remove|describe)\b.*?\b(?:collections?)\b"
+    r"(?:.*?\b(?:called|named)\s+(?P<name>[\w-]+))?",
+    _I,
+)
+_ACTIONS = {"create": "create", "make": "create", "add": "create", "delete": "delete", "remove": "delete"}
+
+# --- code, files, people ---
+
+_CODE = re.compile(
+    r"^(?:run|execute|evaluate)\s+(?:this|the following|the)?\s*(?P<language>python|shell|bash|sh)?\s*"
+    r"(?:code|script|program|command|snippet|line)s?\s*:?\s*(?P<code>.+)$",
+    _I | re.DOTALL,
+)
+_FENCE = re.compile(r"^\s*(?:```(?:\w+\n)?|`)(.*?)(?:```|`)\s*$", re.DOTALL)
+_ASK_ME = re.compile(r"^ask (?:me|the user|the person)\s+(?P<question>.+)$", _I)
+_READ = re.compile(
+    r"^(?:read|open|show|summari[sz]e)\s+(?:me\s+)?(?:the\s+)?(?:file|page|article|website)?\s*"
+    r"(?:(?P<url>https?://\S+[^\s.,;!?])|(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg)))$",
+    _I,
+)
+_SOME_FILE = re.compile(r"^(?:read|open|show)\s+(?:me\s+)?(?:a|the|some|this)\s+file$", _I)
+
+
+_TASKS = re.compile(
+    r"\b(?:tasks?|to-?dos?|reminders?|remind me|overdue|chores?|errands?|(?:my|the|shopping|to-?do) list|"
+    r"(?:do|did) i (?:have|need|got)(?: to do)?|have to do|"
+    r"i(?:'ve| have)? (?:just )?(?:finished|completed|done))\b|"
+    r"^(?:mark|tick|check off|complete|finish)\b|\bas (?:done|finished|completed?)$",
+    _I,
+)
+
+
+def speaks_of_tasks(text: str) -> bool:
+    """Whether a sentence speaks of the person's list, and not merely of something to be done."""
+    return _TASKS.search(bare(text)) is not None
+
+
+def understands(text: str) -> bool:
+    """Whether one of the house's own tools is meant."""
+    said = bare(text)
+    return any(reads(said) is not None for reads in _IN_ORDER)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseReader:
+    """Implements the planner's `UtteranceReader`."""
+
+    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Reading | None:  # noqa: ARG002
+        offered = {tool.name for tool in tools}
+        said = bare(utterance)
+        found = (reads(said) for reads in _IN_ORDER)
+        return next((each for each in found if each is not None and each.tool in offered), None)
+
+
+def _reading(tool: str, arguments: Mapping[str, object], certainty: float = SURE) -> Reading:
+    return Reading(tool=tool, arguments=arguments, certainty=certainty)
+
+
+def _explicit_search(said: str) -> Reading | None:
+    found = _ON_THE_WEB.match(said)
+    query = next((part for part in found.groups() if part), None) if found else None
+    return _reading("web_search", {"query": query.strip(" ?.")}) if query else None
+
+
+def _current_affairs(said: str) -> Reading | None:
+    """What changes by the day is looked up; what stays as it is need not be."""
+    asks = _ASKS.match(said) is not None
+    changing = _NOW.search(said) or _CHANGES.search(said)
+    if not asks or not changing or _MINE.search(said) or _CLOCK.search(said):
+        return None
+    return _reading("web_search", {"query": said.strip(" ?.")}, LIKELY)
+
+
+def _recall(said: str) -> Reading | None:
+    return _reading("search_memory", {"query": said.strip(" ?.")}) if _RECALL.search(said) else None
+
+
+def _keep(said: str) -> Reading | None:
+    """Into the memory that searches find again."""
+    found = _KEEP.match(said)
+    return _reading("store_memory", {"content": found["text"].strip()}) if found else None
+
+
+def _keep_fact(said: str) -> Reading | None:
+    found = _KEEP.match(said)
+    return _reading("save_fact", {"text": found["text"].strip()}) if found else None
+
+
+def _collections(said: str) -> Reading | None:
+    found = _COLLECTIONS.match(said)
+    if found is None:
+        return None
+    action = _ACTIONS.get(found["verb"].lower(), "list")
+    if action == "list":
+        return _reading("manage_collections", {"action": "list"})
+    if found["name"] is None:
+        question = f"What is the name of the collection to {action}?"
+        return Reading(tool="manage_collections", certainty=SURE, question=question)
+    kind = "project-specific" if re.search(r"\bproject", said, _I) else "fundamental"
+    more = {"collection_type": kind} if action == "create" else {}
+    return _reading("manage_collections", {"action": action, "collection_name": found["name"], **more})
+
+
+def _library(said: str) -> Reading | None:
+    if not _LIBRARY.search(said):
+        return None
+    words = [word.strip(" ?.!,") for word in _LIBRARY.sub(" ", said).split()]
+    kept = [word for word in words if word and word.lower() not in STOP | _LOOKING]
+    return _reading("query_knowledge_base", {"query": " ".join(kept) or said})
+
+
+def _code(said: str) -> Reading | None:
+    found = _CODE.match(said)
+    if found is None:
+        return None
+    fenced = _FENCE.match(found["code"])
+    named = (found["language"] or "").lower()
+    shell = named in ("shell", "bash", "sh") or (
+        not named and re.search(r"\bcommand\b", said, _I) is not None
+    )
+    arguments = {"code": fenced[1] if fenced else found["code"], "language": "shell" if shell else "python"}
+    return _reading("code_execution", arguments)
+
+
+def _ask_person(said: str) -> Reading | None:
+    found = _ASK_ME.match(said)
+    if found is None:
+        return None
+    question = found["question"].strip(" .?")
+    return _reading("request_human_input", {"question": f"{question[:1].upper()}{question[1:]}?"})
+
+
+def _page_or_file(said: str) -> Reading | None:
+    found = _READ.match(said)
+    if found is None:
+        return None
+    if found["url"]:
+        return _reading("fetch_page", {"url": found["url"]})
+    return _reading("read_file", {"path": found["path"]}, LIKELY)
+
+
+def _some_file(said: str) -> Reading | None:
+    if _SOME_FILE.match(said) is None:
+        return None
+    return Reading(tool="read_file", certainty=SURE, question="Which file should I read?")
+
+
+_IN_ORDER: tuple[Callable[[str], Reading | None], ...] = (
+    _code,
+    _ask_person,
+    _some_file,
+    _page_or_file,
+    _keep,
+    _keep_fact,
+    _explicit_search,
+    _collections,
+    _library,
+    _recall,
+    _current_affairs,
+)

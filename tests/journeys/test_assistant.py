@@ -1,0 +1,191 @@
+"""The assistant: direct answers, the web when needed, code with a yes, a person when something is missing."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.scripted_model import CallTools, Say, ScriptedModel, scripted_model
+from tests.talking import House, open_house, tools
+from tests.websites import Web, small_web
+
+from steward.conversations.model import AnswerStatus
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with small_web() as web:
+        yield web
+
+
+@pytest.fixture
+async def house(tmp_path: Path, database_url: str, web: Web) -> AsyncIterator[House]:
+    async with open_house(tmp_path, database_url, web) as house:
+        yield house
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[ScriptedModel]:
+    async with scripted_model() as model:
+        yield model
+
+
+@pytest.fixture
+async def wired(tmp_path: Path, database_url: str, web: Web, model: ScriptedModel) -> AsyncIterator[House]:
+    async with open_house(
+        tmp_path,
+        database_url,
+        web,
+        STEWARD_MODEL="openai:m",
+        OPENAI_BASE_URL=model.address,
+        OPENAI_API_KEY="k",
+    ) as house:
+        yield house
+
+
+@pytest.mark.req("SKL-US1.1", "SKL-FR-007")
+async def test_the_weather_is_looked_up(house: House, web: Web) -> None:
+    found = await house.ask("What's the weather in Seoul today?", "assistant")
+    assert (tools(found), web.url("/weather/seoul") in found.answer) == (["web_search"], True)
+
+
+@pytest.mark.req("SKL-US1.1")
+async def test_a_model_looks_the_weather_up(wired: House, model: ScriptedModel) -> None:
+    model.answer(CallTools(("web_search", {"query": "weather Seoul today"})), Say("Sunny, 12 degrees."))
+    found = await wired.ask("What's the weather in Seoul today?", "assistant")
+    assert (tools(found), found.answer) == (["web_search"], "Sunny, 12 degrees.")
+
+
+@pytest.mark.req("SKL-US1.2")
+async def test_general_knowledge_needs_no_search(house: House) -> None:
+    found = await house.ask("What is the capital of France?", "assistant")
+    assert (found.status, tools(found)) == (AnswerStatus.DONE, [])
+    assert "search the web" in found.answer  # the planner knows no facts, and says so
+
+
+@pytest.mark.req("SKL-US1.2")
+async def test_a_model_answers_general_knowledge_directly(wired: House, model: ScriptedModel) -> None:
+    model.answer(Say("The capital of France is Paris."))
+    found = await wired.ask("What is the capital of France?", "assistant")
+    told = json.dumps(model.requests[0]["messages"])
+    assert (tools(found), found.answer) == ([], "The capital of France is Paris.")
+    assert "Use web_search only for what changes" in told
+
+
+@pytest.mark.req("SKL-US2.1", "SKL-FR-007")
+async def test_a_csv_file_is_summarised_by_a_script_once_a_person_agrees(
+    house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "sales.csv").write_text("city,amount\nOslo,10\nBergen,30\n")
+    waits = await house.ask("Summarise this CSV file: sales.csv", "assistant")
+    assert (waits.status, tools(waits)) == (AnswerStatus.PENDING_APPROVAL, ["use_skill", "code_execution"])
+    done = await house.ask("yes", "assistant", conversation=waits.conversation)
+    assert (done.status, "2 rows, 2 columns" in done.answer, "mean 20" in done.answer) == (
+        AnswerStatus.DONE,
+        True,
+        True,
+    )
+
+
+@pytest.mark.req("SKL-US2.1")
+async def test_a_model_is_told_of_a_skill_that_fits_and_kept_to_its_tools(
+    wired: House, model: ScriptedModel, tmp_path: Path
+) -> None:
+    (tmp_path / "sales.csv").write_text("city,amount\nOslo,10\n")
+    program = "import csv; print(sum(int(r['amount']) for r in csv.DictReader(open('../../sales.csv'))))"
+    model.answer(
+        CallTools(("use_skill", {"name": "csv-summary"})),
+        CallTools(("web_search", {"query": "sales"})),
+        CallTools(("code_execution", {"code": program})),
+        Say("The amounts add up to 10."),
+    )
+    waits = await wired.ask("Summarise this CSV file: sales.csv", "assistant")
+    told = json.dumps(model.requests[0]["messages"])
+    assert "csv-summary: Summarise a CSV file" in told
+    assert [(call.tool, call.error_code) for call in waits.tool_calls] == [
+        ("use_skill", None),
+        ("web_search", "SKILL_FORBIDS_TOOL"),
+        ("code_execution", None),
+    ]
+    done = await wired.ask("yes", "assistant", conversation=waits.conversation)
+    assert done.status is AnswerStatus.DONE
+
+
+@pytest.mark.req("SKL-US2.2")
+async def test_a_program_that_fails_is_reported_with_its_error(house: House) -> None:
+    waits = await house.ask("Run this Python code: raise ValueError('no such column')", "assistant")
+    done = await house.ask("yes", "assistant", conversation=waits.conversation)
+    assert ("failed" in done.answer, "no such column" in done.answer) == (True, True)
+
+
+@pytest.mark.req("SKL-US2.2")
+async def test_a_model_hears_of_a_program_that_failed(wired: House, model: ScriptedModel) -> None:
+    model.answer(
+        CallTools(("code_execution", {"code": "raise ValueError('no such column')"})),
+        Say("The program failed: no such column."),
+    )
+    waits = await wired.ask("Work out the sum of the price column", "assistant")
+    done = await wired.ask("yes", "assistant", conversation=waits.conversation)
+    assert "no such column" in json.dumps(model.requests[-1]["messages"])
+    assert done.answer == "The program failed: no such column."
+
+
+@pytest.mark.req("SKL-SC-005")
+async def test_a_model_that_lacks_information_asks_the_person_and_goes_on_with_the_answer(
+    wired: House, model: ScriptedModel
+) -> None:
+    model.answer(CallTools(("request_human_input", {"question": "Which city?"})), Say("Which city?"))
+    asks = await wired.ask("Look up the opening hours of the museum", "assistant")
+    assert (asks.status, asks.answer, tools(asks)) == (
+        AnswerStatus.QUESTION,
+        "Which city?",
+        ["request_human_input"],
+    )
+
+
+async def test_a_model_that_says_it_cannot_is_a_gap_with_what_is_missing(
+    wired: House, model: ScriptedModel
+) -> None:
+    model.answer(Say("I can't send faxes; I have no tool for that."), Say("Here is a poem."))
+    declined = await wired.ask("Fax the contract to the notary", "assistant")
+    done = await wired.ask("Write a poem about tea", "assistant")
+    assert (declined.status, len(declined.missing_tools)) == (AnswerStatus.GAP, 1)
+    assert (done.status, done.answer) == (AnswerStatus.DONE, "Here is a poem.")
+
+
+async def test_a_skill_of_the_home_is_used_at_once(house: House, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "skills" / "echo-name"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(
+        "---\nname: echo-name\ndescription: Greet a guest by name in the hall.\n"
+        "examples: [Greet the guest Ana in the hall]\nrun: echo Welcome {guest}\n"
+        "parameters:\n  guest: The guest's name\n---\nGreet.\n"
+    )
+    waits = await house.ask('Greet the guest "Tom" in the hall', "assistant")
+    done = await house.ask("yes", "assistant", conversation=waits.conversation)
+    assert done.answer == "Welcome Tom"
+
+
+@pytest.mark.req("RES-SC-003", "RES-US2.1")
+def test_a_gap_ends_the_command_with_4_and_names_what_is_missing(tmp_path: Path, database_url: str) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "steward", "ask", "--agent", "researcher", "--json"),
+            "Retrieve my stock portfolio performance for Q3 2024",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ
+        | {
+            "STEWARD_HOME": str(tmp_path / "home"),
+            "DATABASE_URL": database_url,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+        },
+    )
+    shape = json.loads(done.stdout)
+    assert (done.returncode, shape["status"], shape["missing_tools"]) == (4, "gap", ["financial_data_api"])

@@ -1,0 +1,92 @@
+"""How people ask for what the house can do."""
+
+from typing import Any
+
+import pytest
+from pydantic_ai import ToolDefinition
+from tests.planner_talk import NOW
+
+from steward.agents.house_reader import TOOLS, HouseReader
+from steward.agents.manners import small_talk
+
+OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
+
+
+def read(said: str) -> Any:
+    reading = HouseReader().read(said, OFFERED, NOW)
+    return reading and (reading.tool, reading.question or dict(reading.arguments))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (
+            "What's the weather in Seoul today?",
+            ("web_search", {"query": "What's the weather in Seoul today"}),
+        ),
+        ("Search the web for folding bikes", ("web_search", {"query": "folding bikes"})),
+        ("google the Louvre", ("web_search", {"query": "the Louvre"})),
+        ("Look up train strikes online", ("web_search", {"query": "train strikes"})),
+        ("Remember that Ana likes tea", ("store_memory", {"content": "Ana likes tea"})),
+        ("Keep in mind: the code changed", ("store_memory", {"content": "the code changed"})),
+        ("What did we decide about Rome?", ("search_memory", {"query": "What did we decide about Rome"})),
+        ("What do my documents say about swarms?", ("query_knowledge_base", {"query": "swarms"})),
+        ("List all collections", ("manage_collections", {"action": "list"})),
+        (
+            "Create a project collection called moon",
+            (
+                "manage_collections",
+                {"action": "create", "collection_name": "moon", "collection_type": "project-specific"},
+            ),
+        ),
+        (
+            "Delete the collection named moon",
+            ("manage_collections", {"action": "delete", "collection_name": "moon"}),
+        ),
+        ("Create a collection", ("manage_collections", "What is the name of the collection to create?")),
+        ("Run this Python code: print(1)", ("code_execution", {"code": "print(1)", "language": "python"})),
+        ("Execute the command `ls -l`", ("code_execution", {"code": "ls -l", "language": "shell"})),
+        ("Ask me which colour I like", ("request_human_input", {"question": "Which colour I like?"})),
+        ("Read notes.md", ("read_file", {"path": "notes.md"})),
+        ("Read https://a.example/x.", ("fetch_page", {"url": "https://a.example/x"})),
+        ("Read a file", ("read_file", "Which file should I read?")),
+    ],
+)
+def test_the_everyday_ways_of_asking_are_read(said: str, meant: Any) -> None:
+    assert read(said) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is the capital of France?",
+        "What time is it in Tokyo right now?",
+        "What do I have to do today?",
+        "Add milk to my list tomorrow",
+        "Send an email to Tom about the news",
+        "Hello",
+    ],
+)
+def test_everything_else_is_left_to_what_definitions_say(said: str) -> None:
+    assert read(said) is None
+
+
+def test_a_tool_that_is_not_offered_is_not_read() -> None:
+    assert HouseReader().read("google the Louvre", [ToolDefinition(name="read_file")], NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Good morning!", "Hello!"),
+        ("Hi there, how are you?", "Hello!"),
+        ("thanks a lot", "You're welcome."),
+        ("How are you doing?", "I'm ready."),
+        ("bye", "Goodbye!"),
+        ("Nice to meet you.", "Likewise."),
+        ("Hello, add milk to my list", None),
+        ("Thanks, and what is the weather?", None),
+    ],
+)
+def test_small_talk_is_answered_as_small_talk(said: str, answer: str | None) -> None:
+    assert small_talk(said) == answer

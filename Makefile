@@ -30,8 +30,8 @@ $(UV):
 
 setup: .venv/.synced ## Create .venv with the locked packages
 
-run: setup ## Set up and start Steward: page, API and gateway on one address
-	@$(BIN)/steward up --samples
+run: setup ## Set up and start Steward: page, API and gateway on one address (ARGS="--port 8710")
+	@$(BIN)/steward up --samples $(ARGS)
 
 demo: setup ## The tour in the terminal (under a minute)
 	@$(BIN)/python -m steward demo

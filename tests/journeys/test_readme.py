@@ -25,18 +25,19 @@ async def test_the_readmes_commands_do_what_it_says(tmp_path: Path, database_url
         "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
         "PATH": f"{commands}:{os.environ['PATH']}",
     }
-    proposal = ""
+    seen = {"ID": "", "CONVERSATION": ""}  # what a reader copies from the output before
     async with steward_up(tmp_path, database_url, STEWARD_ALLOWED_ROOTS=str(ROOT)):
         for step in shown():
             ran = await asyncio.create_subprocess_exec(
-                *("bash", "-c", re.sub(r"\bID\b", proposal, step.command)),
+                *("bash", "-c", re.sub(r"\b(ID|CONVERSATION)\b", lambda word: seen[word[0]], step.command)),
                 env=environment, cwd=ROOT, stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip
             said = (await ran.communicate())[0].decode()
             assert (ran.returncode, step.promises(said)) == (step.exit_code, []), f"$ {step.command}\n{said}"
-            if waiting := re.search(r"steward approve (\w+)", said):
-                proposal = waiting[1]
+            for word, where in (("ID", r"steward approve (\w+)"), ("CONVERSATION", r"--conversation (\w+)")):
+                if found := re.search(where, said):
+                    seen[word] = found[1]
 
 
 def test_every_command_that_the_readme_mentions_exists() -> None:

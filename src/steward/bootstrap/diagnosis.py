@@ -7,7 +7,7 @@ import asyncio
 import shutil
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from steward.bootstrap import home
 from steward.bootstrap.platform import place
 from steward.bootstrap.rules import WatchedRules
+from steward.contract.agent import LifecycleState
 from steward.contract.errors import StewardError
 from steward.providers.mcp_config import load_mcp_config
 from steward.providers.tools_config import ToolsFile
@@ -41,8 +42,9 @@ class Finding:
 
 
 async def diagnose(
-    settings: Settings, *, host: str, port: int, running: str | None
+    settings: Settings, *, host: str, port: int, running: str | None, away: Mapping[str, str] | None = None
 ) -> AsyncIterator[Finding]:
+    """`running`: the address of this home's Steward; `away`: which of its agents do not run, and why."""
     yield _home(settings)
     yield _disk(settings)
     yield _explained("policy", lambda: _policy(settings))
@@ -53,6 +55,8 @@ async def diagnose(
     yield _model(settings)
     yield _port(host, port, running)
     yield _keys(settings, stored)
+    if away is not None:
+        yield _agents(away)
     yield await _tracing(settings)
 
 
@@ -183,6 +187,19 @@ def _keys(settings: Settings, stored: int | None) -> Finding:
         return Finding("keys", Verdict.NOTE, "The database would know them, and it does not answer.")
     return Finding(
         "keys", Verdict.GOOD, "There are none: programs of this machine need none, others stay out."
+    )
+
+
+def _agents(away: Mapping[str, str]) -> Finding:
+    """One that was stopped on purpose is worth a note; one that failed lacks its tools."""
+    if not away:
+        return Finding("agents", Verdict.GOOD, "All of them run.")
+    stopped = all(why == LifecycleState.STOPPED.value for why in away.values())
+    return Finding(
+        "agents",
+        Verdict.NOTE if stopped else Verdict.BAD,
+        "; ".join(f"{name}: {why}" for name, why in away.items()),
+        "'steward agents start NAME' starts one; 'steward agents health NAME' says more.",
     )
 
 

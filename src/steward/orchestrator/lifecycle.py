@@ -102,7 +102,10 @@ class Lifecycle:
             if member.state in (LifecycleState.RUNNING, LifecycleState.UNAVAILABLE):
                 return
             try:
-                agent = await self._within(self._limits.start, _make(member), what=f"'{name}' did not start")
+                # Making one may import for a while: nobody's deadline begins before all are made.
+                made = member.factory()
+                await asyncio.sleep(0)
+                agent = await self._within(self._limits.start, _ready(made), what=f"'{name}' did not start")
                 await self._admit(agent)
             except Exception as error:
                 member.state, member.problem = LifecycleState.FAILED, _words(error)
@@ -233,8 +236,7 @@ def _lock(member: _Member) -> asyncio.Lock:
     return member.changing
 
 
-async def _make(member: _Member) -> Agent:
-    made = member.factory()
+async def _ready(made: Agent | Awaitable[Agent]) -> Agent:
     agent = await made if inspect.isawaitable(made) else made
     try:
         await agent.initialize()

@@ -72,6 +72,15 @@ async def find_running(settings: Settings) -> Instance | None:
     return instance if known == fingerprint(instance.token) else None
 
 
+async def agents_away(instance: Instance) -> dict[str, str]:
+    """The agents of a running Steward that do not run, and why."""
+    try:
+        async with httpx.AsyncClient(timeout=SECONDS_TO_ANSWER) as client:
+            return dict((await client.get(f"{instance.url}/readyz")).json()["agents"])
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return {"Steward": "It answers too slowly to say."}
+
+
 async def require_none(settings: Settings) -> None:
     running = await find_running(settings)
     if running is not None:

@@ -1,5 +1,6 @@
 """How a command finds the Steward it talks to, and names what it asks for."""
 
+import asyncio
 import json
 import os
 import threading
@@ -106,3 +107,21 @@ def test_doctor_counts_the_keys_that_were_made(run: Run) -> None:
 def test_measuring_what_is_not_there_is_bad_usage_in_one_json_object(run: Run) -> None:
     result = run("eval", "risk", "--data", "nowhere.jsonl", "--json")
     assert (result.exit_code, json.loads(result.stdout)["status"]) == (2, "failed")
+
+
+async def test_doctor_says_which_agents_do_not_run(
+    run: Run, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def agents(away: dict[str, str]) -> tuple[str, str]:
+        told = {"instance": fingerprint("mine"), "agents": away}
+        monkeypatch.setattr(Answering, "body", json.dumps(told).encode())
+        findings = json.loads(run("doctor", "--json").stdout)["findings"]
+        found = next(finding for finding in findings if finding["what"] == "agents")
+        return found["verdict"], found["detail"]
+
+    mine = Instance(url=f"http://127.0.0.1:{port}", token="mine", pid=os.getpid())
+    with announced(load_settings(), mine):
+        assert await asyncio.to_thread(agents, {}) == ("ok", "All of them run.")
+        assert await asyncio.to_thread(agents, {"later": "stopped"}) == ("note", "later: stopped")
+        failed = await asyncio.to_thread(agents, {"web": "'web' did not start within 30 s."})
+        assert failed == ("problem", "web: 'web' did not start within 30 s.")

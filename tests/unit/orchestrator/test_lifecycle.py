@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -365,3 +367,22 @@ def test_the_stable_surface_is_the_agent_and_its_result() -> None:
         capabilities=("echo",),
         requires_approval=False,
     )
+
+
+async def test_what_making_agents_takes_is_nobodys_time_to_start() -> None:
+    """They are made one after the other in one thread: the first must not pay for the last."""
+
+    class Stepwise(Scripted):
+        async def initialize(self) -> None:
+            for _ in range(20):
+                await asyncio.sleep(0)
+
+    def slowly_made(name: str) -> Stepwise:
+        time.sleep(0.6)  # as an import takes; blocks the loop like one
+        return Stepwise(name)
+
+    door = Door(limits=Limits(start=1.0))
+    for name in ("one", "two", "three"):
+        door.orchestrator.register_agent_factory(name, partial(slowly_made, name))
+    statuses = await door.orchestrator.lifecycle.start_all()
+    assert {status.state for status in statuses} == {LifecycleState.RUNNING}

@@ -46,12 +46,14 @@ def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag =
     async def work() -> int:
         from steward.bootstrap.diagnosis import Verdict, diagnose  # noqa: PLC0415 - not needed for --help
         from steward.settings import load_settings  # noqa: PLC0415
-        from steward.surfaces.instance import find_running  # noqa: PLC0415
+        from steward.surfaces.instance import agents_away, find_running  # noqa: PLC0415
 
         settings = load_settings()
         running = await find_running(settings)
         address = None if running is None else running.url
-        findings = [item async for item in diagnose(settings, host=host, port=port, running=address)]
+        away = None if running is None else await agents_away(running)
+        looking = diagnose(settings, host=host, port=port, running=address, away=away)
+        findings = [item async for item in looking]
         bad = [item for item in findings if item.verdict is Verdict.BAD]
         if as_json:
             rows = [

@@ -38,7 +38,7 @@ class Owned:
     @property
     def numbered(self) -> bool:
         """Its rows have no name of their own: the database numbers them."""
-        return any(column not in self.columns for column in self.key)
+        return not {*self.key} <= {*self.columns, "user_id"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.api.conftest import Connect
+from tests.integration.api.conftest import LOCAL_TOKEN, Connect
 
 from steward.bootstrap import Platform
 from steward.policy.access import Role
@@ -217,7 +217,14 @@ async def test_conversations_belong_to_the_keys_user(platform: Platform, connect
     body = {"message": "hi", "conversation": answer["conversation"]}
     taken = await ben.post("/v1/chat", json=body)
     acting = await ben.post("/v1/chat", json={"message": "hi", "user": "ana"})
+    looking = await ben.get(path, params={"user": "ana"})
+    admin = connect(key=LOCAL_TOKEN)
+    found = [
+        len((await admin.get("/v1/conversations", params={"user": name})).json()["items"])
+        for name in ("ana", "ben")
+    ]
     assert (seen, taken.status_code, acting.status_code) == ([404, 404], 404, 403)
+    assert (looking.status_code, found) == (403, [1, 0])
     assert (await tasks(ana), await tasks(ben)) == (["buy milk"], [])
 
 

@@ -123,6 +123,13 @@ def test_a_chat_from_a_task_to_its_deletion(
     assert "delete_task" in result.stderr
 
 
+def test_a_chat_for_somebody_else_shows_their_history(steward: Steward) -> None:
+    steward("users", "add", "ana")
+    lines = "Add buy milk to my tasks\n/history\n"
+    result = steward("chat", "--agent", "tasks", "--user", "ana", answer=lines)
+    assert (result.exit_code, "you> Add buy milk to my tasks" in result.stdout) == (0, True), result.output
+
+
 def test_a_chat_that_cannot_begin_says_why_and_goes_on(steward: Steward) -> None:
     result = steward("chat", "--agent", "nobody", answer="hello\n")
     gone = steward("chat", "--conversation", "none", answer="/history\n")

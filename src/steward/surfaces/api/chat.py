@@ -248,6 +248,9 @@ def dumped(data: Any) -> bytes:
     return orjson.dumps(data, default=str, option=orjson.OPT_NON_STR_KEYS)
 
 
+ForUser = Annotated[str | None, Query(description="Somebody else's; only an administrator may.")]
+
+
 @router.get("/conversations")
 async def list_conversations(
     platform: Here,
@@ -255,9 +258,11 @@ async def list_conversations(
     *,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     after: Annotated[str | None, Query(description="The previous page's `next`.")] = None,
+    user: ForUser = None,
 ) -> ConversationList:
     """Yours, the latest first."""
-    page = await platform.agents.conversations.list(identity.user, limit=limit, after=after)
+    whose = speaker(identity, user=user).user
+    page = await platform.agents.conversations.list(whose, limit=limit, after=after)
     return ConversationList(items=[ConversationShape.of(each) for each in page.items], next=page.next)
 
 
@@ -268,22 +273,29 @@ async def get_conversation(
     identity: Reader,
     *,
     turns: Annotated[int, Query(ge=1, le=1000, description="How many of the latest.")] = 200,
+    user: ForUser = None,
 ) -> WholeConversation:
     """With its turns, oldest first."""
-    store = platform.agents.conversations
-    return WholeConversation.of(await store.load(conversation_id, user=identity.user, turns=turns))
+    store, whose = platform.agents.conversations, speaker(identity, user=user).user
+    return WholeConversation.of(await store.load(conversation_id, user=whose, turns=turns))
 
 
 @router.delete("/conversations/{conversation_id}", status_code=204)
-async def delete_conversation(platform: Here, conversation_id: str, identity: Worker) -> None:
+async def delete_conversation(
+    platform: Here, conversation_id: str, identity: Worker, *, user: ForUser = None
+) -> None:
     """For good. What was done in it stays done."""
-    if not await platform.agents.conversations.delete(conversation_id, user=identity.user):
+    whose = speaker(identity, user=user).user
+    if not await platform.agents.conversations.delete(conversation_id, user=whose):
         raise unknown(conversation_id)
 
 
 @router.post("/conversations/{conversation_id}/stop")
-async def stop_turn(platform: Here, conversation_id: str, identity: Worker) -> StopShape:
+async def stop_turn(
+    platform: Here, conversation_id: str, identity: Worker, *, user: ForUser = None
+) -> StopShape:
     """End the turn that runs now. What it did until then stays done and is on the record."""
-    await platform.agents.conversations.load(conversation_id, user=identity.user, turns=0)
+    whose = speaker(identity, user=user).user
+    await platform.agents.conversations.load(conversation_id, user=whose, turns=0)
     running = platform.agents.running
-    return StopShape(stopped=running is not None and running.stop(conversation_id, user=identity.user))
+    return StopShape(stopped=running is not None and running.stop(conversation_id, user=whose))

@@ -150,8 +150,8 @@ class _Talk:
 
     async def _find_again(self) -> None:
         """A first turn that was stopped never said which conversation it made."""
-        if self._conversation is None and self._user is None:
-            latest = (await self._api.get("/v1/conversations", limit=1))["items"]
+        if self._conversation is None:
+            latest = (await self._api.get("/v1/conversations", limit=1, user=self._user))["items"]
             self._conversation = latest[0]["id"] if latest else None
 
     async def _show_history(self) -> None:
@@ -159,7 +159,7 @@ class _Talk:
             say("Nothing was said yet.")
             return
         try:
-            whole = await self._api.get(f"/v1/conversations/{self._conversation}")
+            whole = await self._api.get(f"/v1/conversations/{self._conversation}", user=self._user)
         except StewardError as error:
             show_error(error, as_json=False)
             return

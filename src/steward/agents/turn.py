@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, assert_never, cast
+from typing import Any, Protocol, assert_never, cast
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.capabilities import AbstractCapability
@@ -45,12 +45,19 @@ from steward.conversations.turns import pieces
 from steward.models.planner.marks import read_marks
 from steward.models.runs import Answered, Broken, RunCost, RunLimits, Stop, run_agent, run_work
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.telemetry.masking import MASKER
 from steward.telemetry.tracing import Traces
 
 logger = logging.getLogger(__name__)
 
 ASKS_PERSON = "HUMAN_INPUT_PENDING"  # a tool has a question for the person, who is here
 WORDLESS = "I have no words for this. What was done is listed with the answer."
+
+
+class GapBook(Protocol):
+    """Where it is written down that something could not be done for want of a tool."""
+
+    async def record(self, user: str, missing: Sequence[str], *, task: str, agent: str | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +71,7 @@ class House:
     limits: RunLimits = field(default_factory=RunLimits)
     questions: QuestionStore | None = None
     spans: AbstractCapability[Any] | None = None
+    gaps: GapBook | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +144,19 @@ class TurnRun:
                 tool_calls_count=len(answer.tool_calls),
             )
         answer = await self._keep(said)
+        await self._note_gap(answer)
         await self._announce(answer, said.pending)
         return answer
+
+    async def _note_gap(self, answer: Answer) -> None:
+        user = self._session.user
+        if not answer.missing_tools or self._house.gaps is None or user is None:
+            return
+        task = MASKER.value(self._text)
+        try:
+            await self._house.gaps.record(user, answer.missing_tools, task=task, agent=answer.agent)
+        except StewardError as error:  # the answer stands, written down or not
+            logger.warning("gap_not_recorded", extra={"problem": error.message})
 
     def _new_session(self) -> Session:
         watch = TurnWatch(self._profile, self._listener)

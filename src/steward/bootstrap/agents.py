@@ -28,6 +28,7 @@ from steward.policy.access import LOCAL_USER
 from steward.policy.approval import Rules, assess
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.settings import Settings
+from steward.storage.gaps import PostgresGapStore
 from steward.telemetry.tracing import Tracing
 
 if TYPE_CHECKING:
@@ -239,6 +240,7 @@ class TalkingAgents:
         skills: SkillBook,
         conversations: ConversationStore,
         questions: QuestionStore,
+        gaps: PostgresGapStore,
         tracer: Tracing,
         rules: Callable[[], Rules],
     ) -> None:
@@ -251,6 +253,7 @@ class TalkingAgents:
         self._library = library
         self._skills = skills
         self._questions = questions
+        self._gaps = gaps
         self._tracer = tracer
         self._rules = rules
         self._chat: Chat | None = None
@@ -297,6 +300,7 @@ class TalkingAgents:
             limits=run_limits(self._settings),
             questions=self._questions,
             spans=model_spans(self._tracer.provider),
+            gaps=self._gaps,
         )
         chat = Chat(house, [self._judged(kind.build(making)) for kind in self.kinds])
         models.model()

@@ -40,6 +40,7 @@ from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
 from steward.storage.conversations import PostgresConversationStore
 from steward.storage.facts import PostgresFactStore
+from steward.storage.gaps import PostgresGapStore
 from steward.storage.keys import PostgresKeyStore
 from steward.storage.pins import PostgresPinStore
 from steward.storage.postgres import Database, Embedded, External, Place
@@ -70,6 +71,10 @@ class Platform:
     skills: SkillBook
     agents: TalkingAgents
     servers: Servers
+
+    @property
+    def gaps(self) -> PostgresGapStore:
+        return PostgresGapStore(self.database)
 
     @property
     def ranker(self) -> ToolRanker:
@@ -167,6 +172,7 @@ def _agents(
         skills=skills,
         conversations=PostgresConversationStore(database),
         questions=PostgresQuestionStore(database),
+        gaps=PostgresGapStore(database),
         tracer=tracer,
         rules=rules,
     )

@@ -23,7 +23,7 @@ DATA = Path(__file__).parent / "data"
 NAMED = 0.45  # how near a request must be to a capability's examples to bear its name
 PLAIN_WORDS = 0.34  # the same by words alone
 TALK = 0.6  # small talk is only what is very near to it
-PLAINLY = 0.6  # a question that is not plainly about a system asks for information
+PLAINLY = 0.65  # a question that is not plainly about a system asks for information
 
 
 class Kind(StrEnum):
@@ -111,14 +111,24 @@ class LexiconExtractor:
             return Need(Capability(name_for(clause), clause), Kind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
+    def kinship(self, capability: str, vector: NDArray[np.float32]) -> float:
+        """How near a tool is to a kind of ability, by the tool's vector."""
+        near = self._phrase_vectors() @ vector
+        best = zip(lexicon(), _best_of_each(near.tolist()), strict=True)
+        return next((score for entry, score in best if entry.capability.name == capability), 0.0)
+
     def _by_meaning(self, clause: str) -> list[float]:
+        assert self._embedder is not None
+        near = self._phrase_vectors() @ self._embedder.embed([without_values(clause)])[0]
+        return _best_of_each(near.tolist())
+
+    def _phrase_vectors(self) -> NDArray[np.float32]:
         assert self._embedder is not None
         if self._vectors is None:
             self._vectors = _shipped(self._embedder.name)
         if self._vectors is None:
             self._vectors = self._embedder.embed(phrases())
-        near = self._vectors @ self._embedder.embed([without_values(clause)])[0]
-        return _best_of_each(near.tolist())
+        return self._vectors
 
     def _by_words(self, clause: str) -> list[float]:
         asked = set(words(clause))

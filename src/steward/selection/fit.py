@@ -8,7 +8,7 @@ counting more than common ones. Owns the evidence and its weights; the words of 
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -23,10 +23,15 @@ from steward.selection.definitions import Definition
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
 KEPT = 2_000  # tools whose reading is remembered
 
-_WEIGHTS = {"cosine": 0.85, "tool_in_request": 1.25}
-_MEANS = {"cosine": 0.277, "tool_in_request": 0.402}
-_SPREADS = {"cosine": 0.17, "tool_in_request": 0.11}
-_BIAS = -0.4
+# Among few tools only the tool itself can tell: how much of what it says of itself is asked for.
+FEW = 4
+ALONE, ALONE_BIAS = 8.28, -3.85
+# Among more, the right one also stands out from the others. Fitted where half of the requests had no tool;
+# here fewer are taken to have none, because refusing what could be done is the worse mistake.
+ITSELF = {"cosine": 1.76, "request_in_tool": 3.6, "tool_in_request": 4.26}
+OUTSTANDING = {"cosine": 0.6, "tool_in_request": 4.4}
+KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
+BIAS, LENIENCE = -5.11, 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,19 @@ class Evidence:
 class Judged:
     definition: Definition
     fit: float  # the probability that it does what is asked
-    evidence: Evidence | None  # None where only words were compared
+    evidence: Evidence | None = None  # None where only words were compared
+    vector: NDArray[np.float32] | None = None  # the tool's
+    lenience: float = 0.0  # the benefit of the doubt that is in it
+
+    def strictly(self, kinship: float) -> "Judged":
+        """The same without the benefit of the doubt, where it is known what kind of tool is wanted.
+
+        `kinship`: how near the tool is to that kind.
+        """
+        logit = math.log(max(self.fit, 1e-9) / max(1 - self.fit, 1e-9))
+        return replace(
+            self, lenience=0.0, fit=_logistic(logit - self.lenience + KINSHIP * (kinship - RELATED))
+        )
 
 
 class FitJudge:
@@ -57,11 +74,15 @@ class FitJudge:
             return []
         readings = iter(self._readings([text for tool in tools for text in tool.texts]))
         (asked,) = self._reader.read([request])
-        judged: list[Judged] = []
-        for tool in tools:
-            weighed = [weigh(asked, next(readings)) for _ in tool.texts]
-            best = max(weighed, key=_probability)
-            judged.append(Judged(tool, _probability(best), best))
+        read = [[next(readings) for _ in tool.texts] for tool in tools]
+        evidence = [
+            max((weigh(asked, each) for each in texts), key=lambda each: each.tool_in_request)
+            for texts in read
+        ]
+        vectors = [texts[0].vector for texts in read]
+        fits = chances(evidence)
+        lenience = LENIENCE if len(tools) >= FEW else 0.0
+        judged = [Judged(*each, lenience) for each in zip(tools, fits, evidence, vectors, strict=True)]
         return sorted(judged, key=lambda each: -each.fit)
 
     def _readings(self, texts: Sequence[str]) -> list[ReadText]:
@@ -93,10 +114,19 @@ def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
     return float(values @ weights / max(float(weights.sum()), 1e-6))
 
 
-def _probability(evidence: Evidence) -> float:
-    logit = _BIAS
-    for name, weight in _WEIGHTS.items():
-        logit += weight * (cast("float", getattr(evidence, name)) - _MEANS[name]) / _SPREADS[name]
+def chances(evidence: Sequence[Evidence]) -> list[float]:
+    """The probability that each of these tools does what is asked."""
+    if len(evidence) < FEW:
+        return [_logistic(ALONE_BIAS + ALONE * each.tool_in_request) for each in evidence]
+    logits = np.full(len(evidence), BIAS + LENIENCE)
+    for name, weight in ITSELF.items():
+        values = np.array([cast("float", getattr(each, name)) for each in evidence])
+        others = (values.sum() - values) / (len(values) - 1)
+        logits += weight * values + OUTSTANDING.get(name, 0.0) * (values - others)
+    return [_logistic(float(logit)) for logit in logits]
+
+
+def _logistic(logit: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
 

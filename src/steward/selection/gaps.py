@@ -23,6 +23,7 @@ from steward.selection.requests import snake_case
 FITS = 0.5  # the probability from which a tool counts as able
 CANDIDATES = 20  # tools that are looked at closely
 NEAREST = 3
+SURE = 0.7  # nearness from which it is known which kind of tool is wanted
 WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _SEARCHED = frozenset({"web", "internet", "memory", "memories", "knowledge"})
@@ -137,6 +138,8 @@ class ToolGapDetector:
 
     def _find(self, need: Need, tools: Sequence[ToolSpec]) -> _Finding:
         judged = self._judged(need.clause, tools)
+        if need.kind is Kind.SYSTEM and need.nearness >= SURE:
+            judged = sorted((self._strictly(each, need) for each in judged), key=lambda each: -each.fit)
         best = judged[0].fit if judged else 0.0
         if need.kind is Kind.LOOKUP and any(map(looks_things_up, tools)):
             best = max(best, 0.9)
@@ -144,13 +147,20 @@ class ToolGapDetector:
             best = max(best, 0.9)
         return _Finding(need, best, judged[:NEAREST])
 
+    def _strictly(self, judged: Judged, need: Need) -> Judged:
+        if judged.vector is None:
+            return judged
+        return judged.strictly(self._lexicon.kinship(need.capability.name, judged.vector))
+
     def _judged(self, clause: str, tools: Sequence[ToolSpec]) -> list[Judged]:
         if self._judge is None:
             ranked = self._ranker.rank(clause, tools, limit=NEAREST)
-            return [Judged(Definition(each.tool), _by_words(each.score), None) for each in ranked]
+            return [Judged(Definition(each.tool), _by_words(each.score)) for each in ranked]
         near = tools
-        if len(tools) > CANDIDATES:
+        if len(tools) > 2 * CANDIDATES:
+            # The nearest, and some others that they must stand out from.
             near = [each.tool for each in self._ranker.rank(clause, tools, limit=CANDIDATES)]
+            near += [tool for tool in tools[:: len(tools) // CANDIDATES] if tool not in near]
         return self._judge.judge(clause, [Definition(tool) for tool in near])
 
     def _report(self, task: str, missing: Sequence[_Finding]) -> ToolGapReport:

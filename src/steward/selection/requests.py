@@ -48,6 +48,9 @@ _QUESTION = re.compile(
     r"(?:what|who|whom|whose|when|where|why|which|how|is|are|was|were|does|did|do|has|have|should|explain)\b",
     re.IGNORECASE,
 )
+_SEARCH = re.compile(
+    r"(?:google|research|browse)\b|(?:search|look)\b.*\b(?:web|internet|online)\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _SKIP = word_set(
     """a an the this that these those my your our their his her its some any all every each me us you it
@@ -73,8 +76,9 @@ def without_values(text: str) -> str:
 
 
 def is_question(clause: str) -> bool:
-    """Whether it asks to know something rather than to have something done."""
-    return _QUESTION.match(bare(clause)) is not None
+    """Whether it asks to know or to look up something rather than to have something done."""
+    said = bare(clause)
+    return _QUESTION.match(said) is not None or _SEARCH.match(said) is not None
 
 
 def clauses(request: str) -> list[str]:

@@ -14,6 +14,7 @@ from steward.surfaces.cli import (
     ask,
     demo,
     evaluation,
+    gaps,
     keys,
     knowledge,
     log,
@@ -69,6 +70,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(memory.app, name="memory")
 serve.register(app)
 log.register(app)
+gaps.register(app)
 evaluation.register(app)
 ownership.register(app)
 

@@ -65,12 +65,15 @@ class SpanSink:
 
 
 def read_trace(folder: Path, trace_id: str) -> list[dict[str, Any]]:
-    """The spans of a trace, oldest first, by its trace id or by the correlation id of a call in it."""
+    """The spans of a trace, oldest first, by its trace id or by an id of a call in it: its own or its
+    correlation id.
+    """
     files = DailyFiles(folder, _NAME)
     found = _having(files, "trace_id", {trace_id})
-    if not found:
-        named = _having(files, "correlation_id", {trace_id})
-        found = _having(files, "trace_id", {span["trace_id"] for span in named}) if named else []
+    for name in ("correlation_id", "call_id"):
+        if not found:
+            named = _having(files, name, {trace_id})
+            found = _having(files, "trace_id", {span["trace_id"] for span in named}) if named else []
     return sorted(found, key=lambda span: span["start_ns"])
 
 

@@ -72,8 +72,8 @@ async def test_the_frame_shows_the_first_page_and_who_is_here(address: str, api:
     assert [button.label for button in app.button] == ["Come in"]
     app.text_input[0].set_value(key)
     await asyncio.to_thread(app.button[0].click().run, timeout=SECONDS)
-    assert app.title[0].value == "Tasks"
-    assert app.sidebar.caption[0].value == "Key: ana (admin)"
-    await asyncio.to_thread(app.sidebar.button[0].click().run, timeout=SECONDS)
+    assert app.title[0].value == "Chat"
+    assert app.sidebar.caption[-1].value == "Key: ana (admin)"
+    await asyncio.to_thread(app.sidebar.button[-1].click().run, timeout=SECONDS)
     assert app.title[0].value == "Steward"
     Visit(app).leave()

@@ -22,7 +22,7 @@ class SpanList(BaseModel):
 
 @router.get("/v1/traces/{trace_id}")
 async def get_trace(platform: Here, trace_id: str, _: Reader) -> SpanList:
-    """The spans of a trace, oldest first, by its trace id or a call's correlation id."""
+    """The spans of a trace, oldest first, by its trace id or by a call's id or correlation id."""
     spans = await asyncio.to_thread(read_trace, platform.settings.logs_folder, trace_id)
     if not spans:
         raise NotFoundError(

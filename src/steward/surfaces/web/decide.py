@@ -6,7 +6,7 @@ cannot be undone is confirmed by typing the tool's name.
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -18,10 +18,10 @@ from steward.surfaces.web.work import Job
 Proposal = Mapping[str, Any]
 
 
-def card(proposal: Proposal, *, question: str | None = None) -> None:
-    """What waits, or what became of it."""
+def card(proposal: Proposal, *, answer: Callable[[str], None] | None = None) -> None:
+    """What waits, or what became of it. In a conversation a yes or no goes to the agent: `answer`."""
     with st.container(border=True, key=f"proposal-{proposal['id']}"):
-        _heading(proposal, question)
+        _heading(proposal)
         st.code(look.pretty(proposal["arguments"]), language="json", wrap_lines=True)
         name = f"approve:{proposal['id']}"
         if ended := work.take(name):
@@ -29,19 +29,17 @@ def card(proposal: Proposal, *, question: str | None = None) -> None:
         if work.find(name) is not None:
             work.watch(name, _running)
         elif proposal["state"] == "waiting":
-            _decision(proposal)
+            _decision(proposal, answer)
         else:
             outcome(proposal)
 
 
-def _heading(proposal: Proposal, question: str | None) -> None:
+def _heading(proposal: Proposal) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**`{proposal['tool']}`**", width="content")
         look.risk_badge(proposal["risk"])
         if proposal["state"] != "waiting":
             look.state_badge(proposal["state"])
-    if question:
-        st.markdown(look.plain(question))
     asked = f"Asked by {look.plain(proposal['caller'])} {look.ago(proposal['created_at'])}"
     said = proposal.get("utterance")
     st.caption(f"{asked}: “{look.plain(said)}”" if said else asked)
@@ -49,7 +47,7 @@ def _heading(proposal: Proposal, question: str | None) -> None:
         st.markdown(f"**Why it asks:** {look.plain(proposal['reason'])}")
 
 
-def _decision(proposal: Proposal) -> None:
+def _decision(proposal: Proposal, answer: Callable[[str], None] | None) -> None:
     if not may("approve"):
         st.caption("Your key may not decide this: it needs the role `approve`.")
         return
@@ -82,10 +80,16 @@ def _decision(proposal: Proposal) -> None:
                     help="Approves this call and writes the tool into policy.toml as trusted.",
                 )
             )
-    if no:
+    if no and answer is not None:
+        answer("no")
+        st.rerun()
+    elif no:
         _reject(proposal)
     elif (yes or always) and (typed or "").strip() != proposal["tool"]:
         st.warning(f"Nothing was run. Type {proposal['tool']} to confirm.", icon=":material/keyboard:")
+    elif yes and answer is not None and edited is None:
+        answer("yes")
+        st.rerun()
     elif yes or always:
         _approve(proposal, edited, always=bool(always))
 

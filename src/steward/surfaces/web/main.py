@@ -6,9 +6,10 @@ Owns the frame: who may come in, which pages there are. What a page shows is in 
 import streamlit as st
 
 from steward.surfaces.web import look, session
-from steward.surfaces.web.views import activity, approvals, knowledge, tasks, tools
+from steward.surfaces.web.views import activity, approvals, chat, knowledge, tasks, tools
 
 PAGES = {
+    "chat": (chat.show, "Chat", ":material/forum:"),
     "tasks": (tasks.show, "Tasks", ":material/checklist:"),
     "knowledge": (knowledge.show, "Knowledge", ":material/menu_book:"),
     "approvals": (approvals.show, "Approvals", ":material/how_to_reg:"),

@@ -94,11 +94,11 @@ def quietly() -> Generator[None]:
 
 def say(message: str, *, icon: str = ":material/check:") -> None:
     """Something that happened, said after the page is drawn again."""
-    st.session_state.setdefault("said", []).append((message, icon))
+    st.session_state.setdefault("toasts", []).append((message, icon))
 
 
 def speak() -> None:
-    for message, icon in st.session_state.pop("said", []):
+    for message, icon in st.session_state.pop("toasts", []):
         st.toast(plain(message), icon=icon)
 
 

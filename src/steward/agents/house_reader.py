@@ -67,7 +67,7 @@ _CLOCK = re.compile(r"\b(?:what(?:'s| is)? (?:the )?(?:current )?(?:time|date|da
 
 _RECALL = re.compile(
     r"^(?:what|when|who|where|which|how|do|did|can|have|has)\b.*\b(?:we|you|i)\b.*\b(?:remember|recall|"
-    r"decided?|agreed?|discuss(?:ed)?|found? out|find out|learn(?:ed|t)?|concluded?|said|told you|"
+    r"decided?|agreed?|discuss(?:ed)?|found? out|find out|learn(?:ed|t)?|concluded?|said|t(?:old|ell) you|"
     r"talked? about|note[ds]?)\b|"
     r"\b(?:search|look in(?:to)?|check)\s+(?:in\s+)?(?:your|my|the|our)?\s*memor(?:y|ies)\b",
     _I,
@@ -112,7 +112,8 @@ _SOME_FILE = re.compile(r"^(?:read|open|show)\s+(?:me\s+)?(?:a|the|some|this)\s+
 
 
 _TASKS = re.compile(
-    r"\b(?:tasks?|to-?dos?|reminders?|remind me|overdue|chores?|errands?|(?:my|the|shopping|to-?do) list|"
+    r"\b(?:tasks?|to-?dos?|reminders?|remind me|forget to|overdue|"
+    r"chores?|errands?|(?:my|the|shopping|to-?do) list|"
     r"(?:do|did) i (?:have|need|got)(?: to do)?|have to do|"
     r"i(?:'ve| have)? (?:just )?(?:finished|completed|done))\b|"
     r"^(?:mark|tick|check off|complete|finish)\b|\bas (?:done|finished|completed?)$",

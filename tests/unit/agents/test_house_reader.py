@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import ToolDefinition
 from tests.planner_talk import NOW
 
-from steward.agents.house_reader import TOOLS, HouseReader
+from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks
 from steward.agents.manners import small_talk
 
 OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
@@ -30,6 +30,7 @@ def read(said: str) -> Any:
         ("Remember that Ana likes tea", ("store_memory", {"content": "Ana likes tea"})),
         ("Keep in mind: the code changed", ("store_memory", {"content": "the code changed"})),
         ("What did we decide about Rome?", ("search_memory", {"query": "What did we decide about Rome"})),
+        ("What did I tell you about tea?", ("search_memory", {"query": "What did I tell you about tea"})),
         ("What do my documents say about swarms?", ("query_knowledge_base", {"query": "swarms"})),
         ("List all collections", ("manage_collections", {"action": "list"})),
         (
@@ -69,6 +70,11 @@ def test_the_everyday_ways_of_asking_are_read(said: str, meant: Any) -> None:
 )
 def test_everything_else_is_left_to_what_definitions_say(said: str) -> None:
     assert read(said) is None
+
+
+def test_speaking_of_the_list_is_told_from_speaking_of_things() -> None:
+    assert speaks_of_tasks("Don't let me forget to buy stamps")
+    assert not speaks_of_tasks("Order a pizza for dinner")
 
 
 def test_a_tool_that_is_not_offered_is_not_read() -> None:

@@ -37,11 +37,12 @@ demo: setup ## The tour in the terminal (under a minute)
 	@$(BIN)/python -m steward demo
 
 test: setup ## Set up and run the tests, with the coverage gates
-	@$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=
 	@$(BIN)/coverage report --skip-covered
 	@$(BIN)/coverage report --include='*/steward/contract/*,*/steward/policy/*' --fail-under=100 --skip-covered
 
-test-all: test peers browser ## Everything: also peers, protocol conformance, a fuzzed API and the page in Chromium
+test-all: test peers browser ## Everything: also journeys, peers, protocol conformance, a fuzzed API and the page in Chromium
+	@$(BIN)/python -m pytest -n $(WORKERS) -m slow
 	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider
 
 # Node comes from the wheel that pyright uses; each Python peer has an environment of its own.

@@ -168,6 +168,7 @@ asyncio.run(backup.restore(load_settings(STEWARD_HOME=home), file, force=True))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [0, 1, 3])
 async def test_killed_in_the_middle_of_the_move_the_next_start_finishes_it(
     made: tuple[Path, Path], home: Path, moves: int

@@ -105,6 +105,7 @@ def _differs(before: dict[str, object], after: dict[str, object]) -> bool:
 SHARES = 4  # so that they can run side by side
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.req(
     "TODO-ABR-012", "TODO-ABR-014", "TODO-ABR-023", "TODO-ABR-025", "TODO-ABR-026", "TODO-ABR-027"
@@ -138,6 +139,7 @@ async def test_a_question_before_a_deletion_names_the_task_of_the_call_and_of_no
     assert set(await ana.tasks()) == {"old reminder", "call mom"}
 
 
+@pytest.mark.slow
 async def test_honest_answers_reach_the_person_as_they_are(house: House) -> None:
     """Those without a call and those after a listing; the others have tests of their own."""
     ana = await usual(house)

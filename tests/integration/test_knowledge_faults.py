@@ -181,6 +181,7 @@ async def test_a_file_that_goes_is_noticed_whichever_folder_is_read_again(
         assert await stored(database) == sorted(f"{place}.md" for place in PLACES)
 
 
+@pytest.mark.slow
 @pytest.mark.req("KB-7.3")
 async def test_memory_stays_within_a_limit_whatever_the_folder_holds(database_url: str, folder: Path) -> None:
     """A process that may take 96 MB beyond what it holds after a few documents reads a large folder."""

@@ -87,6 +87,7 @@ LIVED = (
         "VALUES ($1, 'bees of ' || $1, '{}', 0, 'optimal')"
     ),
     "INSERT INTO tool_requests (user_id, tool, request) VALUES ($1, 'add_task', 'add milk of ' || $1)",
+    "INSERT INTO gaps (user_id, missing, task) VALUES ($1, 'financial_data_api', 'stocks of ' || $1)",
 )
 
 

@@ -7,8 +7,9 @@ BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 # The machine's own certificates: behind a company's proxy uv's built-in ones do not reach far.
 export UV_SYSTEM_CERTS ?= true
-# A worker per core: the tests share one PostgreSQL server, each with its own database.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
+# One more than cores: many tests wait for a program or a deadline. They share one PostgreSQL server, each with
+# its own database.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .PHONY: help setup run demo test test-all check bench fix lock reference peers browser clean
 

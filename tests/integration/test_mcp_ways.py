@@ -63,7 +63,9 @@ async def way(request: pytest.FixtureRequest) -> AsyncIterator[tuple[MCPServerAg
         yield agent, version
 
 
-@pytest.mark.req("ORC-FR-004", "ORC-Q19", "ORC-US2.1", "ORC-US2.2", "SKL-FR-003", "SKL-US4.1", "SKL-US4.2")
+@pytest.mark.req(
+    "ORC-FR-004", "ORC-Q19", "ORC-US2.1", "ORC-US2.2", "SKL-FR-003", "SKL-US4.1", "SKL-US4.2", "SKL-Q09"
+)
 async def test_a_server_is_used_in_full(way: tuple[MCPServerAgent, str]) -> None:
     agent, version = way
     health = await agent.health()

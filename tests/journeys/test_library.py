@@ -151,13 +151,17 @@ async def test_an_ingest_that_was_killed_ends_like_one_that_was_not(desk: Desk, 
     assert different == []
 
 
-@pytest.mark.req("ORC-FR-013", "ORC-SC-006")
+@pytest.mark.req("ORC-FR-013", "ORC-SC-006", "ORC-Q22")
 @pytest.mark.timeout(600)
-async def test_a_watched_folder_reaches_its_collection(desk: Desk, tmp_path: Path, papers: Path) -> None:
+async def test_a_watched_folder_reaches_its_collection_whatever_the_agents_do(
+    desk: Desk, tmp_path: Path, papers: Path
+) -> None:
     notes = papers / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("# A\n\nThe first note is about cheese.\n")
     desk.run("collections", "create", "notes")
+    dead = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
+    (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"dead": dead}}))
     watcher = desk.start("kb", "watch", str(notes), "--collection", "notes")
 
     def sources() -> set[str]:

@@ -68,13 +68,42 @@ class CompletionBody(BaseModel):
     stream_options: StreamOptions | None = None
 
 
+# Clients of this protocol understand its own shape; who may not come in hears of a problem, as elsewhere.
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {
+        "description": "The request cannot be served.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["error"],
+                    "properties": {
+                        "error": {
+                            "type": "object",
+                            "required": ["message", "type", "code"],
+                            "properties": {
+                                "message": {"type": "string"},
+                                "type": {"type": "string"},
+                                "param": {"type": ["string", "null"]},
+                                "code": {"type": "string"},
+                            },
+                        }
+                    },
+                }
+            },
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
+        },
+    }
+}
+
+
 @router.get("/models")
 async def list_models(platform: Here, _: Reader) -> dict[str, Any]:
     """The agents, as models."""
     return {"object": "list", "data": [_model(kind.name) for kind in platform.agents.kinds]}
 
 
-@router.get("/models/{name}")
+@router.get("/models/{name}", responses=ERRORS)
 async def get_model(platform: Here, name: str, _: Reader) -> Any:
     if all(kind.name != name for kind in platform.agents.kinds):
         return _error(404, f"The model '{name}' does not exist.", "model_not_found")
@@ -85,7 +114,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": MADE, "owned_by": OWNER}
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post("/chat/completions", response_model=None, responses=ERRORS)
 async def complete(platform: Here, body: CompletionBody, identity: Worker) -> Any:
     """A turn with the agent that `model` names."""
     who = speaker(identity)

@@ -13,6 +13,7 @@ from tests.postgres import FAST, TestServer
 from tests.waiting import until
 
 from steward.contract.errors import ConfigError, ConflictError, InputError, StewardError, StorageError
+from steward.storage import codecs
 from steward.storage.embedded import EmbeddedServer
 from steward.storage.postgres import Database, External
 
@@ -339,3 +340,26 @@ async def test_calls_that_find_no_database_fail_each_and_block_nobody(postgres: 
 def test_an_external_place_shows_no_password() -> None:
     place = External(f"postgresql://ana:{SECRET}@db.example:6000/steward?password={SECRET}")
     assert (repr(place), place.describe()) == ("External()", "db.example:6000/steward")
+
+
+async def test_a_program_that_has_left_is_present_no_more(database_url: str) -> None:
+    async with Database(External(database_url)) as database:
+        assert await database.instance() == await database.instance()
+    with pytest.raises(StorageError):
+        await database.instance()
+
+
+async def test_a_connection_that_was_not_made_ready_is_not_left_open(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[asyncpg.Connection] = []
+
+    async def never(connection: asyncpg.Connection, _: object) -> None:
+        made.append(connection)
+        raise asyncio.CancelledError
+
+    async with Database(External(database_url)) as database:
+        monkeypatch.setattr(codecs, "register", never)
+        with pytest.raises(asyncio.CancelledError):
+            await database.instance()
+    assert [connection.is_closed() for connection in made] == [True]

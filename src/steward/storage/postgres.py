@@ -226,7 +226,11 @@ class Database(Session):
                     server_settings={"application_name": "steward"},
                     **options,
                 )
-                await codecs.register(connection, self._vector_schema)
+                try:
+                    await codecs.register(connection, self._vector_schema)
+                except BaseException:
+                    connection.terminate()  # nobody else knows of it yet
+                    raise
                 return connection
             except LOST_CONNECTION as error:
                 if time.monotonic() > deadline or not await self._recovers(error):

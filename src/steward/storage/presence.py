@@ -9,6 +9,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 
+from steward.contract.errors import StorageError
 from steward.storage.codecs import Connection
 
 
@@ -18,17 +19,22 @@ class Presence:
         self._key = secrets.randbits(62)
         self._connection: Connection | None = None
         self._taking = asyncio.Lock()
+        self._over = False
 
     async def hold(self) -> int:
         """The key, held: again on a new connection when the old one is gone."""
         if self._connection is not None and not self._connection.is_closed():
             return self._key
         async with self._taking:
+            if self._over:
+                raise StorageError("The database is not open.")
             if self._connection is None or self._connection.is_closed():
                 connection = await self._connect()
                 try:
                     # Waits for the server to notice that an older connection of ours is gone.
                     await connection.execute("SELECT pg_advisory_lock($1)", self._key, timeout=10)
+                    if self._over:  # closed meanwhile: a turn that ends late must leave nothing open
+                        raise StorageError("The database is not open.")
                 except BaseException:
                     connection.terminate()
                     raise
@@ -36,6 +42,7 @@ class Presence:
             return self._key
 
     def drop(self) -> None:
+        self._over = True
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None

@@ -192,7 +192,11 @@ class ToolSearch:
         kept, self._unsaved = self._unsaved, {}
         if kept:
             digests = {_digest(text): vector for text, vector in kept.items()}
-            await self._store.keep_vectors(self._reader.name, digests)
+            try:
+                await self._store.keep_vectors(self._reader.name, digests)
+            except BaseException:  # cancelled on the way: closing saves them once more
+                self._unsaved = kept | self._unsaved
+                raise
 
     # --- what use teaches ---
 

@@ -17,7 +17,7 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.telemetry.executions import ExecutionLogFile
-from steward.telemetry.tracing import NoTracing
+from steward.telemetry.traces import NoTracing
 from steward.testing import MemoryProposalStore
 
 CALLER = Caller(CallerKind.AGENT, "benchmark")

@@ -19,7 +19,7 @@ from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit
 from steward.servers.gateway.http import HttpGateway
 from steward.servers.gateway.server import Gateway
 from steward.telemetry.executions import ExecutionLogFile
-from steward.telemetry.tracing import NoTracing
+from steward.telemetry.traces import NoTracing
 from steward.testing import MemoryProposalStore
 
 

@@ -8,7 +8,8 @@ import pytest
 from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall, ToolResult
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.ports import Tracer
-from steward.telemetry.tracing import NoTracing, Tracing
+from steward.telemetry.traces import NoTracing
+from steward.telemetry.tracing import Tracing
 from steward.testing import MemoryTracer
 
 CALL = ToolCall(tool="web_search", arguments={"q": "x"}, caller=Caller(CallerKind.SYSTEM, "test"))

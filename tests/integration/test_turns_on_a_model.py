@@ -15,9 +15,9 @@ from tests.waiting import until
 
 from steward.agents import recall
 from steward.agents.chat import Chat
+from steward.agents.house import House
 from steward.agents.profile import Conduct, Draft, Profile, Refusal, Rule, Turn
 from steward.agents.rules.base import Lenient
-from steward.agents.turn import House
 from steward.contract.call import Caller, CallerKind
 from steward.contract.errors import ConflictError, StewardError, ToolError
 from steward.contract.tool import Effect, RiskLevel
@@ -39,7 +39,8 @@ from steward.storage.postgres import Database
 from steward.storage.questions import PostgresQuestionStore
 from steward.storage.tasks import PostgresUserStore
 from steward.tasks.model import User
-from steward.telemetry.tracing import NoTracing, Traces, Tracing
+from steward.telemetry.traces import NoTracing, Traces
+from steward.telemetry.tracing import Tracing
 
 ANA = Speaker(user="ana", caller=Caller(CallerKind.PERSON, "ana"), may_approve=True, via="cli")
 TITLE = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}

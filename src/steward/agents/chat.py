@@ -14,10 +14,11 @@ from typing import Any
 from pydantic_ai import Agent, DeferredToolRequests, RunContext
 
 from steward.agents import recall
+from steward.agents.house import House, Voice
 from steward.agents.profile import Profile
 from steward.agents.session import Session
 from steward.agents.toolset import OrchestratorToolset
-from steward.agents.turn import House, TurnRun, Voice
+from steward.agents.turn import TurnRun
 from steward.agents.watching import Listener, nobody
 from steward.contract.call import Caller, CallerKind, new_id
 from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError

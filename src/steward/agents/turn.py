@@ -8,31 +8,28 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, assert_never, cast
+from dataclasses import dataclass, replace
+from typing import Any, assert_never, cast
 
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.models import Model
+from pydantic_ai import DeferredToolRequests, DeferredToolResults
 
 from steward.agents import evidence, recall
+from steward.agents.drafting import WORDLESS, asking, draft_of
+from steward.agents.house import House, Voice
 from steward.agents.ledger import Ledger
 from steward.agents.pending import PendingCalls, Verdict
-from steward.agents.profile import Draft, Profile, Turn
+from steward.agents.profile import Draft, Turn
 from steward.agents.results import failure
 from steward.agents.session import Session
-from steward.agents.toolset import OrchestratorToolset, reads_only
+from steward.agents.toolset import reads_only
 from steward.agents.watching import Listener, TurnWatch, nobody, question_for, review
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode, StewardError
-from steward.contract.questions import QuestionStore
 from steward.conversations.history import summarise
 from steward.conversations.model import (
     Answer,
     AnswerStatus,
     ApprovalWanted,
-    CallRecord,
-    CallStatus,
     Conversation,
     Finished,
     NewTurn,
@@ -40,47 +37,11 @@ from steward.conversations.model import (
     Speaker,
     TextWritten,
 )
-from steward.conversations.ports import ConversationStore
 from steward.conversations.turns import pieces
-from steward.models.planner.marks import read_marks
-from steward.models.runs import Answered, Broken, RunCost, RunLimits, Stop, run_agent, run_work
-from steward.orchestrator.orchestrator import Orchestrator
+from steward.models.runs import Answered, Broken, RunCost, Stop, run_agent, run_work
 from steward.telemetry.masking import MASKER
-from steward.telemetry.tracing import Traces
 
 logger = logging.getLogger(__name__)
-
-ASKS_PERSON = "HUMAN_INPUT_PENDING"  # a tool has a question for the person, who is here
-WORDLESS = "I have no words for this. What was done is listed with the answer."
-
-
-class GapBook(Protocol):
-    """Where it is written down that something could not be done for want of a tool."""
-
-    async def record(self, user: str, missing: Sequence[str], *, task: str, agent: str | None) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class House:
-    """What every turn works with."""
-
-    orchestrator: Orchestrator
-    store: ConversationStore
-    model: Callable[[], Model]
-    tracer: Traces
-    limits: RunLimits = field(default_factory=RunLimits)
-    questions: QuestionStore | None = None
-    spans: AbstractCapability[Any] | None = None
-    gaps: GapBook | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """A profile made ready to run; holds nothing of a conversation."""
-
-    profile: Profile
-    agent: Agent[Session, Any]
-    toolset: OrchestratorToolset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +267,7 @@ class TurnRun:
             return _Said(draft=draft, messages=messages)
         if isinstance(outcome.output, DeferredToolRequests):
             return self._waits(outcome.output, outcome)
-        draft = self._reviewed(await self._conducted(self._draft(outcome)))
+        draft = self._reviewed(await self._conducted(draft_of(outcome, self._session.ledger.calls)))
         return _Said(draft=draft, messages=recall.answered(outcome.messages, draft.text))
 
     def _waits(self, requests: DeferredToolRequests, outcome: Answered[Any]) -> _Said:
@@ -334,23 +295,6 @@ class TurnRun:
         spec = None if known is None else known.spec
         asked = question_for(self._profile, spec, call, ledger=self._session.ledger)
         return replace(call, question=asked)
-
-    def _draft(self, outcome: Answered[Any]) -> Draft:
-        output = outcome.output
-        text = (output if isinstance(output, str) else str(getattr(output, "answer", output))).strip()
-        calls = self._session.ledger.calls
-        why = str(getattr(output, "reasoning", "") or evidence.reasoning(calls))
-        draft = Draft(text=text or WORDLESS, reasoning=why, sources=evidence.sources(calls))
-        if asked := _tools_question(calls):
-            return replace(draft, text=asked, status=AnswerStatus.QUESTION)
-        marks = read_marks(outcome.messages)
-        if marks is None:
-            asks = text.endswith("?")
-            status = AnswerStatus.QUESTION if asks else AnswerStatus.DONE
-            return replace(draft, status=status, confidence=evidence.share_done(calls))
-        status = AnswerStatus.GAP if marks.gap else AnswerStatus.DONE
-        status = AnswerStatus.QUESTION if marks.asked else status
-        return replace(draft, status=status, confidence=round(marks.confidence, 4))
 
     def _reviewed(self, draft: Draft) -> Draft:
         reviewed = review(self._profile, draft, session=self._session)
@@ -385,7 +329,7 @@ class TurnRun:
     async def _answer_tools_question(self) -> None:
         """What the person says now also answers the question that a tool left for them."""
         last = self._held.turns[-1].answer.tool_calls if self._held.turns else ()
-        record = _asking(last)
+        record = asking(last)
         if record is None or self._house.questions is None or not self._speaker.may_approve:
             return
         with suppress(StewardError):  # answered elsewhere, or not one of its choices: then it waits on
@@ -448,19 +392,3 @@ class TurnRun:
                 )
             )
         await self._listener(Finished(answer))
-
-
-def _asking(calls: Sequence[CallRecord]) -> CallRecord | None:
-    last = calls[-1] if calls else None
-    if last is None or last.status is not CallStatus.FAILED or last.error_code != ASKS_PERSON:
-        return None
-    return last if isinstance(last.data, Mapping) else None
-
-
-def _tools_question(calls: Sequence[CallRecord]) -> str | None:
-    record = _asking(calls)
-    if record is None:
-        return None
-    choices = cast("Sequence[str]", record.arguments.get("choices") or ())
-    listed = "".join(f"\n{number}. {choice}" for number, choice in enumerate(choices, 1))
-    return f"{record.data.get('question')}{listed}"

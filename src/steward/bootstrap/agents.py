@@ -282,7 +282,7 @@ class TalkingAgents:
 
     def _open(self) -> "Chat":
         from steward.agents.chat import Chat  # noqa: PLC0415 - Pydantic AI, see above
-        from steward.agents.turn import House  # noqa: PLC0415
+        from steward.agents.house import House  # noqa: PLC0415
         from steward.models.spans import model_spans  # noqa: PLC0415
 
         models = catalog(

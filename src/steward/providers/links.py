@@ -26,8 +26,8 @@ from steward.contract.errors import ConfigError
 from steward.providers.http import CandidTransport, make_client
 from steward.providers.mcp_config import HttpTransport, OAuthConfig, ServerConfig, StdioTransport
 from steward.providers.oauth import SignIn, nobody_to_ask, oauth_provider
-from steward.providers.pipes import start_process
 from steward.providers.secrets import MappingSource, Secrets
+from steward.providers.server_process import start_process
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP  # a second's import that only servers in this process need

@@ -7,11 +7,9 @@ orchestrator governs the call.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from mcp_types import HEADER_MISMATCH
 
 from steward.contract.agent import AgentManifest, Health
@@ -19,46 +17,24 @@ from steward.contract.call import Failed, ToolCall, ToolResult, current_call
 from steward.contract.errors import (
     ConflictError,
     ErrorCode,
-    InvalidSchemaError,
     NotFoundError,
     StewardError,
     UnavailableError,
 )
 from steward.contract.pins import Pin, PinStore
-from steward.contract.schema import compile_schema
-from steward.contract.tool import ANY_OBJECT, Origin, ToolHints, ToolSpec
 from steward.providers import answers
 from steward.providers.connection import Callbacks, Connection, State, Timing
 from steward.providers.links import LinkOpener, Surroundings, link_opener
 from steward.providers.mcp_config import ServerConfig
-from steward.providers.naming import registered_names
-from steward.providers.pinning import Verdict, judge, pinned_part, without_hidden
+from steward.providers.offers import Catalogue, Offer, OfferReader
 from steward.providers.questions import Questions
-from steward.providers.session import HeaderMap, Session
+from steward.providers.session import Session
 from steward.providers.wire import BadAnswerError, ConnectionLostError
 
 logger = logging.getLogger(__name__)
 
-MAX_TOOLS = 5000
 MAX_START = 20.0  # seconds; a slower server goes on connecting while everything else works
-MAX_DESCRIPTION = 16 * 1024
 READ_SECONDS = 30.0  # for a resource or a prompt, unless the server's toolTimeout says otherwise
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Offer:
-    """A tool as we know it now."""
-
-    spec: ToolSpec
-    own_name: str
-    verdict: Verdict | None
-    header_map: HeaderMap | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Catalogue:
-    offers: Mapping[str, _Offer] = field(default_factory=dict[str, _Offer])
-    problems: tuple[str, ...] = ()
 
 
 class MCPServerAgent:
@@ -78,7 +54,8 @@ class MCPServerAgent:
         self.config = config
         self._pins = pins
         self._timing = timing or Timing()
-        self._catalogue = _Catalogue()
+        self._reader = OfferReader(config, pinned=pins is not None)
+        self._catalogue = Catalogue()
         self._listeners: list[Callable[[], None]] = []
         self._watchers: list[Callable[[str], None]] = []
         self._settled = asyncio.Event()  # the first try to connect is over
@@ -277,7 +254,7 @@ class MCPServerAgent:
 
     # --- calls ---
 
-    async def _call(self, offer: _Offer, params: Mapping[str, Any]) -> ToolResult:
+    async def _call(self, offer: Offer, params: Mapping[str, Any]) -> ToolResult:
         name, server = offer.spec.name, self.config.name
         call = current_call.get()
         channel = None if call is None else call.channel
@@ -322,18 +299,14 @@ class MCPServerAgent:
         listed: list[dict[str, Any]] = []
         if session.capabilities.tools is not None:
             listed = await session.pages("tools/list", "tools", timeout=self.config.timeout)
-        problems: list[str] = []
-        tools = self._usable(listed, session, problems)
         known: Mapping[str, Pin] = {}
         if self._pins is not None:
             known = await self._pins.of(self.config.name)
-        names = registered_names(self.config.namespace, tools)
-        offers = [self._offer(tool, names[own], known.get(own), problems) for own, tool in tools.items()]
-        new = [o.verdict.pin for o in offers if o is not None and o.verdict is not None and o.verdict.is_new]
-        if self._pins is not None and new:
-            await self._pins.remember(new)
-        self._catalogue = _Catalogue({o.spec.name: o for o in offers if o is not None}, tuple(problems))
-        for problem in problems:
+        catalogue = self._reader.read(listed, known, modern=session.modern)
+        if self._pins is not None and catalogue.new_pins:
+            await self._pins.remember(catalogue.new_pins)
+        self._catalogue = catalogue
+        for problem in catalogue.problems:
             logger.warning("mcp_tool_skipped", extra={"agent": self.config.name, "problem": problem})
         self._tell()
 
@@ -341,74 +314,7 @@ class MCPServerAgent:
         """What the server offered when it was last seen, so that its tools are known while it is away."""
         if self._pins is None or self.connection.session is not None:
             return
-        known = await self._pins.of(self.config.name)
-        tools = {own: pin.definition for own, pin in known.items() if self.config.offers(own)}
-        names = registered_names(self.config.namespace, tools)
-        offers = [self._offer(tool, names[own], known[own], []) for own, tool in tools.items()]
-        self._catalogue = _Catalogue({o.spec.name: o for o in offers if o is not None})
-
-    def _usable(
-        self, listed: list[dict[str, Any]], session: Session, problems: list[str]
-    ) -> dict[str, dict[str, Any]]:
-        tools: dict[str, dict[str, Any]] = {}
-        for tool in listed[:MAX_TOOLS]:
-            name: Any = tool.get("name")
-            if not isinstance(name, str) or not name:
-                problems.append("a tool without a name")
-            elif name in tools:
-                problems.append(f"'{name}' is offered twice; the first counts")
-            elif self.config.offers(name):
-                invalid = find_invalid_x_mcp_header(tool.get("inputSchema")) if session.modern else None
-                if invalid is None:
-                    tools[name] = tool
-                else:
-                    problems.append(f"'{name}' asks for a header that is not allowed: {invalid}")
-        if len(listed) > MAX_TOOLS:
-            problems.append(f"{len(listed) - MAX_TOOLS} tools beyond the first {MAX_TOOLS} are left out")
-        return tools
-
-    def _offer(
-        self, tool: Mapping[str, Any], name: str, known: Pin | None, problems: list[str]
-    ) -> _Offer | None:
-        verdict = None
-        shown: Mapping[str, Any] = pinned_part(tool)
-        if self._pins is not None:
-            verdict = judge(self.config.name, tool, known, registered=name, trusted=self.config.trusted)
-            shown = verdict.shown
-        own = str(tool["name"])
-        try:
-            spec = self._spec(shown, name, own, blocked=None if verdict is None else verdict.blocked)
-            compile_schema(spec.input_schema)
-        except (InvalidSchemaError, TypeError, AttributeError) as error:
-            problems.append(f"'{own}' has a definition that cannot be used: {error}")
-            return None
-        header_map = x_mcp_header_map(spec.input_schema) or None
-        return _Offer(spec=spec, own_name=own, verdict=verdict, header_map=header_map)
-
-    def _spec(self, tool: Mapping[str, Any], name: str, own: str, *, blocked: str | None) -> ToolSpec:
-        hints = _object(tool.get("annotations"))
-        output = tool.get("outputSchema")
-        title: Any = tool.get("title") or hints.get("title")
-        return ToolSpec(
-            name=name,
-            description=without_hidden(str(tool.get("description") or ""))[:MAX_DESCRIPTION],
-            input_schema=_object(tool.get("inputSchema")) or ANY_OBJECT,
-            output_schema=_object(output) if output is not None else None,
-            origin=Origin.SERVER,
-            risk=self.config.risk_of(own),
-            hints=ToolHints(
-                read_only=_flag(hints.get("readOnlyHint")),
-                destructive=_flag(hints.get("destructiveHint")),
-                idempotent=_flag(hints.get("idempotentHint")),
-                open_world=_flag(hints.get("openWorldHint")),
-            ),
-            hints_trusted=self.config.trusted,
-            timeout=self.config.tool_timeout,
-            category=self.config.name,
-            aliases=self.config.aliases_of(own),
-            title=without_hidden(title) if isinstance(title, str) else None,
-            blocked=blocked,
-        )
+        self._catalogue = self._reader.recall(await self._pins.of(self.config.name))
 
     def _calls_in_flight(self) -> list[ToolCall]:
         session = self.connection.session
@@ -422,15 +328,3 @@ class MCPServerAgent:
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise InvalidSchemaError("an object was expected")
-    return value  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
-
-
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None

@@ -7,13 +7,9 @@ bounded buffers and the server's standard error. Does not own starting over (con
 
 import asyncio
 import contextlib
-import os
 import re
-import sys
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -33,11 +29,10 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INVALID_PARAMS, REQUEST_TIMEOUT, RequestId
 from pydantic import ValidationError
 
-from steward.providers import supervisor
 from steward.providers.framing import EndlessLineError, LineFramer, TooLong
+from steward.providers.tail import Tail
 from steward.providers.wire import BadAnswerError, ConnectionLostError, server_error
 
-STDERR_BYTES = 16 * 1024
 MAX_HANDLERS = 256  # messages of the server's own being handled at a time
 _ID_IN_BROKEN_ANSWER = re.compile(rb'"id"\s*:\s*"?(\d+)"?')
 _STDOUT, _STDERR = 1, 2
@@ -74,25 +69,6 @@ class _Inbound:
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Clients report no progress to servers."""
-
-
-class Tail:
-    """The last bytes of a stream, as lines."""
-
-    def __init__(self, limit: int = STDERR_BYTES) -> None:
-        self._limit = limit
-        self._parts: deque[bytes] = deque()
-        self._size = 0
-
-    def add(self, data: bytes) -> None:
-        self._parts.append(data[-self._limit :])
-        self._size += len(self._parts[-1])
-        while self._size - len(self._parts[0]) >= self._limit:
-            self._size -= len(self._parts.popleft())
-
-    def lines(self) -> tuple[str, ...]:
-        text = b"".join(self._parts)[-self._limit :].decode("utf-8", errors="replace")
-        return tuple(text.splitlines())
 
 
 class PipeDispatcher(asyncio.SubprocessProtocol):
@@ -363,66 +339,3 @@ async def _quietly(work: Awaitable[None]) -> None:
 def _fail(future: asyncio.Future[dict[str, Any]], error: MCPError) -> None:
     if not future.done():
         future.set_exception(error)
-
-
-@dataclass(slots=True)
-class ServerProcess:
-    """A supervised server. Closing the lifeline kills it and everything it started."""
-
-    dispatcher: PipeDispatcher
-    transport: asyncio.SubprocessTransport
-    lifeline: int
-
-    @property
-    def pid(self) -> int | None:
-        return self.transport.get_pid()
-
-    async def stop(self, grace: float) -> None:
-        """Close its input and wait, as the protocol asks; then end it with all its children."""
-        self.dispatcher.lose("it was stopped")
-        stdin = self.transport.get_pipe_transport(0)
-        if stdin is not None:
-            stdin.close()
-        try:
-            async with asyncio.timeout(grace):
-                await self.dispatcher.exited()
-        except TimeoutError:
-            pass
-        finally:
-            os.close(self.lifeline)
-            await asyncio.shield(self._reaped())
-
-    async def _reaped(self) -> None:
-        try:
-            async with asyncio.timeout(2):
-                await self.dispatcher.exited()
-        except TimeoutError:
-            pass  # unkillable (in the kernel); the supervisor keeps trying
-        self.transport.close()
-
-
-async def start_process(
-    command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, max_message_bytes: int
-) -> ServerProcess:
-    """Start a server under a supervisor that outlives it, so that no child of it outlives us."""
-    read_end, lifeline = os.pipe()
-    try:
-        transport, protocol = await asyncio.get_running_loop().subprocess_exec(
-            lambda: PipeDispatcher(max_message_bytes=max_message_bytes),
-            sys.executable,
-            "-I",
-            "-S",
-            str(Path(supervisor.__file__)),
-            str(read_end),
-            *command,
-            env=dict(env),
-            cwd=cwd,
-            pass_fds=(read_end,),
-            start_new_session=True,
-        )
-    except BaseException:
-        os.close(lifeline)
-        raise
-    finally:
-        os.close(read_end)
-    return ServerProcess(protocol, transport, lifeline)

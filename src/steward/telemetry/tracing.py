@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from contextvars import Token
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, assert_never, cast, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, assert_never, cast, overload
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import StewardError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
     from opentelemetry.trace import Span
+from steward.telemetry.traces import FunctionSpan, NoTracing, RunSpan, Traces
 
 SERVICE_NAME = "paias-agent-layer"
 SHOWN_BYTES = 1024  # of parameters, task descriptions and error messages
@@ -36,75 +37,6 @@ QUEUED_SPANS = 4096
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class RunSpan(Protocol):
-    def finish(self, *, result_type: str, confidence_score: float, tool_calls_count: int) -> None: ...
-
-
-class Traces(Protocol):
-    """What both kinds of tracing offer; a `Tracer` to the orchestrator."""
-
-    def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]: ...
-
-    def agent_run(
-        self, task_description: str, *, agent: str | None = None, correlation_id: str | None = None
-    ) -> AbstractContextManager[RunSpan]: ...
-
-    def function_call(
-        self, tool: str, parameters: Mapping[str, Any]
-    ) -> AbstractContextManager["FunctionSpan"]: ...
-
-    def read_trace(self, trace_id: str) -> list[dict[str, Any]]: ...
-
-    def problem(self) -> str | None: ...
-
-    def shutdown(self) -> None: ...
-
-
-class FunctionSpan(Protocol):
-    def returned(self, value: Any) -> None: ...
-
-
-class _NoSpan:
-    """Every kind of span at once, and none."""
-
-    def __enter__(self) -> "_NoSpan":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def finish(self, *_: Any, **__: Any) -> None:
-        return None
-
-    def returned(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-_NO_SPAN = _NoSpan()
-
-
-class NoTracing:
-    """Tracing that is off: costs a method call and imports nothing."""
-
-    def tool_call(self, *_: Any, **__: Any) -> _NoSpan:
-        return _NO_SPAN
-
-    def agent_run(self, *_: Any, **__: Any) -> _NoSpan:
-        return _NO_SPAN
-
-    def function_call(self, *_: Any, **__: Any) -> _NoSpan:
-        return _NO_SPAN
-
-    def read_trace(self, *_: Any, **__: Any) -> list[dict[str, Any]]:
-        return []
-
-    def problem(self) -> str | None:
-        return None
-
-    def shutdown(self) -> None:
-        return None
 
 
 class Tracing:

@@ -12,7 +12,8 @@ from steward.contract.call import Caller, CallerKind, Done, Failed, PendingAppro
 from steward.contract.errors import ErrorCode, ToolError
 from steward.contract.tool import RiskLevel
 from steward.telemetry.spans import read_trace
-from steward.telemetry.tracing import NoTracing, Tracing, activate, result_count, trace_tool_call
+from steward.telemetry.traces import NoTracing
+from steward.telemetry.tracing import Tracing, activate, result_count, trace_tool_call
 
 
 def a_call(tool: str = "web_search", **arguments: object) -> ToolCall:

@@ -18,14 +18,13 @@ from steward.models.planner.goals import GoalFinder
 from steward.models.planner.parameters import Kind, Parameter
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.readers import Mention, Question, Speaker
-from steward.models.planner.things import Thing, at_places, is_it, matching, nearest, offers, values_for
-from steward.models.planner.words import ordinal, split_name, stem, stems
+from steward.models.planner.suppliers import suppliers
+from steward.models.planner.things import Thing, at_places, is_it, matching, nearest, values_for
+from steward.models.planner.which import MAX_OPTIONS, Candidate, which_question
+from steward.models.planner.words import ordinal, stem
 
 MAX_STEPS = 20
 MAX_DEPTH = 3
-MAX_OPTIONS = 20
-_LOOKING = {"list": 0, "find": 1, "read": 2}
-Candidate = tuple[Any, Thing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +316,7 @@ class Pursuit:
     ) -> Call | None:
         """A call whose result can supply a value, with whatever that call needs supplied first."""
         called = {step.tool for step in self._dialogue.steps if step.goal == number and step.helper}
-        for tool in self._suppliers(goal, parameter):
+        for tool in suppliers(goal.tool, parameter, self._at.tools.values()):
             if tool.name in called:
                 continue
             schema = tool.definition.parameters_json_schema
@@ -343,30 +342,6 @@ class Pursuit:
                     return deeper
         return None
 
-    def _suppliers(self, goal: Goal, parameter: Parameter) -> list[KnownTool]:
-        """Tools that only look and whose results can hold such a value, the likeliest first."""
-        noun = set(parameter.noun) or (
-            goal.tool.name_stems - {stem(w) for w in split_name(goal.tool.name)[:1]}
-        )
-        identifier = parameter.kind is Kind.IDENTIFIER
-        wanted = set(stems(parameter.label))
-
-        def declares(tool: KnownTool) -> bool:
-            return offers(parameter, tool.returns)
-
-        found = [
-            tool
-            for tool in self._at.tools.values()
-            if tool.reads
-            and tool.name != goal.tool.name
-            and (
-                declares(tool) or (bool(noun & tool.name_stems) if identifier else wanted <= tool.name_stems)
-            )
-        ]
-        return sorted(
-            found, key=lambda tool: (not declares(tool), _LOOKING.get(tool.intention or "", 3), tool.name)
-        )
-
     # --- questions ---
 
     def _which(
@@ -377,36 +352,12 @@ class Pursuit:
         values: Mapping[str, Any],
         mention: str,
     ) -> Ask:
-        shown = list(found)[:MAX_OPTIONS]
-        labels = [str(each) for each in parameter.choices] or [thing.title for _, thing in shown]
         speaker = self._speaker(goal)
-        if shown and speaker is not None:
-            records = [thing.fields for _, thing in shown]
-            asked, labels = speaker.which(goal.tool.name, mention, records, self._at.now)
-            question = f"{asked}\n{answers.numbered(labels)}"
-        elif shown:
-            question = f"I found {len(found)} that fit. Which one do you mean?\n{answers.numbered(labels)}"
-        else:
-            about = f" ({parameter.described.rstrip('.')})" if parameter.described else ""
-            question = f"Which {parameter.label} should I use for `{goal.tool.name}`{about}?"
-            question += f"\n{answers.numbered(labels)}" if labels else ""
-        options = [{"value": each, "label": str(each)} for each in parameter.choices] or [
-            {"value": value, "label": label} for (value, _), label in zip(shown, labels, strict=True)
-        ]
-        state: dict[str, Any] = {
-            "kind": "argument",
-            "question": question,
-            "tool": goal.tool.name,
-            "parameter": parameter.name,
-            "clause": goal.clause,
-            "arguments": {**goal.arguments, **values},
-            "options": options,
-        }
-        if goal.reader:
-            state |= {"reader": goal.reader, "place": goal.place}
-        if goal.reply_to is not None:
-            state["reply_to"] = dict(goal.reply_to)
-        return Ask(question=question, state=state)
+        asked = None
+        if found and speaker is not None:
+            records = [thing.fields for _, thing in found[:MAX_OPTIONS]]
+            asked = speaker.which(goal.tool.name, mention, records, self._at.now)
+        return which_question(goal, parameter, found, known=values, asked=asked)
 
     def _speaker(self, goal: Goal) -> Speaker | None:
         return self._at.finder.speaker(goal.reader)

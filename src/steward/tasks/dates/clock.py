@@ -1,14 +1,13 @@
-"""Times of day: "at 5", "3:15pm", "half past five", "15h30", "noon", "in the evening", with time zones."""
+"""Times of day: "at 5", "3:15pm", "half past five", "15h30", "noon", and ranges of two."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
 
 from steward.tasks.dates.calendar import Grain
-from steward.tasks.dates.clue import Clock, Clue, Part
+from steward.tasks.dates.clue import Clock, Clue
 from steward.tasks.dates.reader import Found, Reader, integer, spelled
-from steward.tasks.dates.words import FOLLOWERS, MORNING, NIGHT, PARTS, REGIONS, ZONES
+from steward.tasks.dates.words import FOLLOWERS, PARTS, REGIONS, ZONES
+from steward.tasks.dates.zones import zone_at
 
 _AT = frozenset({"at", "@", "by", "around", "about", "approximately", "approx", "until", "till", "til",
     "before",
@@ -18,11 +17,6 @@ _CLOCK_ONLY = frozenset({"at", "@"})
 _ISH = frozenset({"ish", "sharp", "approximately", "exactly"})
 _TO = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "til", "through", "thru"})
 _NAMED = {"noon": 12, "midday": 12, "noontime": 12, "midnight": 0, "midnite": 0}
-_PART_LEADS = (
-    *("in the", "at the", "during the", "for the", "by the", "before the", "after the"),
-    *("in", "at", "during", "by", "before", "after", "around", "for"),
-)
-_MEAL_LEADS = frozenset({"at", "by", "before", "after", "around"})
 _Timed = tuple[Clock, int] | None
 
 
@@ -35,7 +29,7 @@ def clock_clue(r: Reader, i: int) -> Found:
     if found is None:
         return None
     clue, end = found
-    zone = _zone(r, end) if clue.clock else None
+    zone = zone_at(r, end) if clue.clock else None
     if zone and r.word(end) in ("+", "-") and clue.clock and clue.clock.grain is Grain.HOUR:
         return found  # "10-12" is no offset from UTC
     return (replace(clue, zone=zone[0], weak=None), zone[1]) if zone else found
@@ -366,66 +360,3 @@ def _moved(clock: Clock, minutes: int) -> Clock:
         total += 12 * 60
     total %= 24 * 60
     return replace(clock, hour=total // 60, minute=total % 60, grain=Grain.MINUTE)
-
-
-def _zone(r: Reader, i: int) -> tuple[tzinfo, int] | None:
-    start = r.skip(i, ("(",))
-    word = r.word(start)
-    found: tzinfo | None = None
-    end = start + 1
-    if word in REGIONS and (len(word) == 2 or r.word(end) == "time"):
-        found, end = ZoneInfo(REGIONS[word]), r.skip(end, ("time",))
-        if len(word) == 2 and not r.tokens[start].raw.isupper():
-            return None
-    elif word in ZONES and (word != "z" or r.glued(start)):
-        found = timezone(timedelta(minutes=ZONES[word])) if ZONES[word] else UTC
-        if word in ("utc", "gmt"):
-            found, end = _offset(r, end) or (found, end)
-    elif word in ("+", "-") and r.glued(start) and r.glued(start + 1) and len(r.word(start + 1)) in (2, 4):
-        offset = _offset(r, start)
-        found, end = offset or (None, end)
-    if found is None:
-        return None
-    return found, r.skip(end, (")",)) if start > i else end
-
-
-def _offset(r: Reader, i: int) -> tuple[tzinfo, int] | None:
-    """+2, -0530, +05:30."""
-    if r.word(i) not in ("+", "-") or not r.glued(i):
-        return None
-    value = r.digits(i + 1)
-    if value is None:
-        return None
-    hours, minutes, end = (value // 100, value % 100, i + 2) if value > 24 else (value, 0, i + 2)
-    low = r.digits(end + 1, most=2)
-    if r.word(end) == ":" and low is not None:
-        minutes, end = low, end + 2
-    if hours > 14 or minutes > 59:
-        return None
-    span = timedelta(hours=hours, minutes=minutes)
-    return timezone(-span if r.word(i) == "-" else span), end
-
-
-def part_clue(r: Reader, i: int) -> Found:
-    """ "in the morning", "at night", "morning", "early evening"; alone it needs its preposition."""
-    start = r.phrase(i, *_PART_LEADS) or r.phrase(i, "the", "-") or i
-    prefixed = start > i and r.word(i) not in ("the", "-")
-    start = r.skip(start, ("early", "late", "mid"))
-    start = r.skip(start, ("-",)) if r.word(start - 1) == "mid" else start
-    word = r.word(start)
-    if word not in PARTS or word in ("tonight", "tonite", "2nite", "tonights", "aft"):
-        return None
-    if word in ("lunch", "breakfast", "dinner", "brunch") and r.word(i) not in _MEAL_LEADS:
-        return None
-    if word.endswith("s") and integer(r, start - 1):
-        return None  # "3 nights" is a length
-    first, last = PARTS[word]
-    if r.word(i) == "after" and word in ("lunch", "lunchtime"):
-        first, last = 13, 17
-    if r.word(start - 1) == "late":
-        first = (first + last) // 2
-    return Clue(part=part_of(word, first, last), weak=None if prefixed else "part"), start + 1
-
-
-def part_of(word: str, first: int, last: int) -> Part:
-    return Part(first, last, "am" if word in MORNING else "night" if word in NIGHT else "pm")

@@ -1,8 +1,9 @@
 """The grammar: which rules there are, and how clues that stand together become one date."""
 
 from steward.tasks.dates import compound, days, durations, relative
-from steward.tasks.dates.clock import clock_clue, part_clue
+from steward.tasks.dates.clock import clock_clue
 from steward.tasks.dates.clue import Clue, merge
+from steward.tasks.dates.day_parts import part_clue
 from steward.tasks.dates.holidays import holiday_at
 from steward.tasks.dates.reader import Found, Reader
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from steward.tasks.dates.calendar import Grain, days_after, floor, on, shift
-from steward.tasks.dates.clock import part_of
 from steward.tasks.dates.clue import Clue, Stretch, resolve, stretch
+from steward.tasks.dates.day_parts import part_of
 from steward.tasks.dates.days import month_name
 from steward.tasks.dates.durations import offset_stretch, unit
 from steward.tasks.dates.holidays import holiday_at

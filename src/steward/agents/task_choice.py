@@ -1,0 +1,94 @@
+"""Which task somebody means: by its name, its place in a list, its id, or as 'it'.
+
+Chooses among the records that a list tool returned; what is then done to one is not decided here.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from steward.models.planner.readers import Meant, Mention, Reading, Record
+from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches, match
+from steward.tasks.references import Reference
+
+_HELP_LISTING = {"limit": 100}
+_SHORTEST_ID = 6
+_BARE_DONE = frozenset({"done", "finished", "completed", "complete", "all done"})
+_NUMBERS = re.compile(r"[1-9]\d?(?:(?:\s*,\s*|\s+and\s+|\s*&\s*)[1-9]\d?)*")
+
+
+def touch_reading(tool: str, reference: Reference, *, wanted: bool | None, certainty: float) -> Reading:
+    """`wanted` is whether the task meant should be done already; open ones come first otherwise."""
+    if reference.text.lower() in _BARE_DONE:  # "done": with what was spoken of
+        reference = Reference("", pronoun=True)
+    pointed = reference.pronoun and not reference.text and not reference.everything
+    # "mark 1 and 3 as done": bare numbers are places, as nobody names a task like that.
+    places = reference.ordinals or (
+        tuple(int(each) for each in re.findall(r"\d+", reference.text))
+        if _NUMBERS.fullmatch(reference.text)
+        else ()
+    )
+    mention = Mention(
+        text=reference.text,
+        places=places,
+        it=pointed,
+        among=None if pointed or places else _chooser(reference, wanted=wanted),
+    )
+    return Reading(tool=tool, mentions={"task_id": mention}, listing=_HELP_LISTING, certainty=certainty)
+
+
+def _chooser(reference: Reference, *, wanted: bool | None) -> Callable[[Sequence[Record]], Meant]:
+    def among(records: Sequence[Record]) -> Meant:
+        if reference.everything:
+            return Meant(_everything(reference, records, wanted=wanted), every=True)
+        by_id = [each for each in records if _is_id(reference.text, str(each.get("id", "")))]
+        if by_id:
+            return Meant(by_id)
+        groups = _by_state(records, wanted)
+        for group in groups:
+            found = _matched(reference.text, group, hint=reference.hint)
+            if found:
+                return Meant(found)
+        return _each_part(reference, groups)
+
+    return among
+
+
+def _is_id(text: str, task_id: str) -> bool:
+    given = text.strip().lower()
+    return len(given) >= _SHORTEST_ID and (given == task_id or (given.isalnum() and task_id.endswith(given)))
+
+
+def _by_state(records: Sequence[Record], wanted: bool | None) -> list[list[Record]]:
+    """Tasks in the state that is likely meant first, the others only where none of those fits."""
+    done = [each for each in records if each.get("completed")]
+    still = [each for each in records if not each.get("completed")]
+    return [done, still] if wanted else [still, done]
+
+
+def _everything(reference: Reference, records: Sequence[Record], *, wanted: bool | None) -> list[Record]:
+    state = reference.completed if reference.completed is not None else wanted
+    chosen = [each for each in records if state is None or bool(each.get("completed")) is state]
+    return _matched(reference.text, chosen, hint="") if reference.text else chosen
+
+
+def _matched(text: str, records: Sequence[Record], *, hint: str) -> list[Record]:
+    found = match(text, records, title=lambda record: str(record.get("title", "")), hint=hint)
+    match found:
+        case OneMatch(task=task):
+            return [task]
+        case SeveralMatches(tasks=several):
+            return list(several)
+        case NoMatch():
+            return []
+
+
+def _each_part(reference: Reference, groups: Sequence[Sequence[Record]]) -> Meant:
+    """ "milk and eggs": one task for each piece, where each piece means exactly one."""
+    chosen: list[Record] = []
+    for part in reference.parts:
+        tried = [_matched(part, group, hint="") for group in groups]
+        found = next((hits for hits in tried if hits), tried[-1])
+        if len(found) != 1:
+            return Meant(())
+        chosen += [each for each in found if each not in chosen]
+    return Meant(chosen, every=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from steward.providers import supervisor
 from steward.providers.pipes import PipeDispatcher
+from steward.providers.supervised import SUPERVISOR_GRACE, end_below
 
 
 @dataclass(slots=True)
@@ -43,10 +44,12 @@ class ServerProcess:
 
     async def _reaped(self) -> None:
         try:
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(SUPERVISOR_GRACE):
                 await self.dispatcher.exited()
         except TimeoutError:
-            pass  # unkillable (in the kernel); the supervisor keeps trying
+            pid = self.pid
+            if pid is not None:
+                await end_below(pid)
         self.transport.close()
 
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from steward.contract.errors import ToolError
+from steward.providers.supervisor import SWEEP_SECONDS, descendants, kill_below
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 SUPERVISOR_GRACE = 5.0
+SWEEPS = 100  # what survives so many kills is held by the kernel
 
 Stream = TypeVar("Stream")
 
@@ -98,9 +100,21 @@ class Supervised:
             async with asyncio.timeout(SUPERVISOR_GRACE):
                 await asyncio.gather(self._process.wait(), _drain(self.stdout), _drain(self.stderr))
         except TimeoutError:
+            # The supervisor is stuck. Killed before what it guards, it would leave that running and
+            # holding the streams, which never end then.
+            await end_below(self.pid)
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
+
+
+async def end_below(supervisor: int) -> None:
+    """Kill everything below a supervisor that does not do so itself."""
+    for _ in range(SWEEPS):
+        if not await asyncio.to_thread(descendants, supervisor):
+            return
+        await asyncio.to_thread(kill_below, supervisor)
+        await asyncio.sleep(SWEEP_SECONDS)
 
 
 async def _drain(stream: asyncio.StreamReader) -> None:

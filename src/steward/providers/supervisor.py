@@ -45,7 +45,7 @@ def start(command: list[str], lifeline: int) -> int:
 
 
 def descendants(root: int) -> list[int]:
-    """Every process below `root`, from /proc; empty where there is none."""
+    """Every process below `root` that still runs, from /proc; empty where there is none."""
     parents: dict[int, int] = {}
     try:
         entries = [entry for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208 - start-up time
@@ -55,7 +55,9 @@ def descendants(root: int) -> list[int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             # The command name may contain anything, so fields count from the last parenthesis.
             stat = Path(f"/proc/{entry}/stat").read_text(encoding="utf-8", errors="replace")
-            parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
+            state, parent = stat.rpartition(")")[2].split()[:2]
+            if state != "Z":  # dead already, and its children have another parent
+                parents[int(entry)] = int(parent)
     below: list[int] = []
     frontier = {root}
     while frontier:
@@ -64,15 +66,19 @@ def descendants(root: int) -> list[int]:
     return below
 
 
+def kill_below(root: int) -> None:
+    for pid in descendants(root):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def kill_all(command: int) -> int | None:
     """Kill and reap everything below us; the command's exit status when it was reaped here."""
     status: int | None = None
     while True:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(command, signal.SIGKILL)
-        for pid in descendants(os.getpid()):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        kill_below(os.getpid())
         try:
             while True:
                 pid, raw = os.waitpid(-1, os.WNOHANG)

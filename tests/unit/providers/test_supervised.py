@@ -11,6 +11,7 @@ import pytest
 from tests.waiting import until
 
 from steward.contract.errors import ToolError
+from steward.providers import supervised
 from steward.providers.supervised import Supervised
 
 # A program that leaves a child in its group and a daemon that left its session and its parent.
@@ -22,6 +23,14 @@ daemon = subprocess.Popen([sys.executable, "-c", away + "time.sleep(600)"], stdo
 print(os.getpid(), child.pid, daemon.stdout.readline().strip(), flush=True)
 time.sleep(600)
 """
+
+
+def runs(pid: int) -> bool:
+    """Not one that is dead and merely waits for its new parent to notice."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def pids_printed_by(process: Supervised) -> list[int]:
@@ -61,6 +70,17 @@ async def test_a_folder_that_does_not_exist_is_a_tool_error(tmp_path: Path) -> N
     with pytest.raises(ToolError) as caught:
         await Supervised.start(["true"], folder=tmp_path / "missing")
     assert caught.value.code == "TOOL_EXECUTION_ERROR"
+
+
+async def test_a_supervisor_that_is_stuck_leaves_nothing_running_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervised, "SUPERVISOR_GRACE", 0.1)
+    process = await Supervised.start([sys.executable, "-c", LEAVES_CHILDREN])
+    pids = await pids_printed_by(process)
+    os.kill(process.pid, signal.SIGSTOP)
+    await process.kill()
+    assert [pid for pid in (*pids, process.pid) if runs(pid)] == []
 
 
 async def test_killing_twice_is_killing_once() -> None:

@@ -51,3 +51,13 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     """A fresh, migrated database, open."""
     async with Database(External(database_url)) as database:
         yield database
+
+
+@pytest.fixture
+def tea_and_bread(tmp_path: Path) -> Path:
+    """A folder with two short documents."""
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "tea.md").write_text("# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n")
+    (library / "bread.md").write_text("# Bread\n\n## Oven\n\nBake the loaf at 230 degrees.\n")
+    return library

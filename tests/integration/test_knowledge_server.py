@@ -27,17 +27,8 @@ TOOLS = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    library = tmp_path / "library"
-    library.mkdir()
-    (library / "tea.md").write_text("# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n")
-    (library / "bread.md").write_text("# Bread\n\n## Oven\n\nBake the loaf at 230 degrees.\n")
-    return library
-
-
-@pytest.fixture
-async def server(database: Database, folder: Path) -> AsyncIterator[FastMCP]:
-    async with open_base(database, [folder]) as base:
+async def server(database: Database, tea_and_bread: Path) -> AsyncIterator[FastMCP]:
+    async with open_base(database, [tea_and_bread]) as base:
         yield build(base)
 
 
@@ -61,7 +52,7 @@ async def test_five_tools_take_exactly_their_parameters(server: FastMCP) -> None
 
 @pytest.mark.req("KB-3.2", "KB-4.1", "KB-4.2", "KB-4.3", "KB-4.4", "KB-4.5", "KB-6.2", "KB-6.3")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_library_from_nothing_to_an_answer(server: FastMCP, folder: Path, mode: Any) -> None:
+async def test_a_library_from_nothing_to_an_answer(server: FastMCP, tea_and_bread: Path, mode: Any) -> None:
     steps: list[tuple[float, float | None]] = []
 
     async def progress(done: float, total: float | None, _message: str | None) -> None:
@@ -70,7 +61,9 @@ async def test_a_library_from_nothing_to_an_answer(server: FastMCP, folder: Path
     async with Client(server, mode=mode, elicitation_handler=answer, progress_handler=progress) as client:
         created = await client.call_tool("manage_collections", {"action": "create"})  # the name is asked for
         assert created.structured_content["collection"]["name"] == "papers"
-        taken = await client.call_tool("ingest_documents", {"path": str(folder), "collection": "papers"})
+        taken = await client.call_tool(
+            "ingest_documents", {"path": str(tea_and_bread), "collection": "papers"}
+        )
         assert taken.structured_content["added"] == 2
         assert steps[-1] == (2, 2)
         await client.call_tool(
@@ -102,10 +95,10 @@ async def test_a_library_from_nothing_to_an_answer(server: FastMCP, folder: Path
 
 
 @pytest.mark.req("KB-2.2", "KB-2.3")
-async def test_resources_and_prompts(server: FastMCP, folder: Path) -> None:
+async def test_resources_and_prompts(server: FastMCP, tea_and_bread: Path) -> None:
     async with Client(server) as client:
         await client.call_tool("manage_collections", {"action": "create", "collection_name": "papers"})
-        await client.call_tool("ingest_documents", {"path": str(folder), "collection": "papers"})
+        await client.call_tool("ingest_documents", {"path": str(tea_and_bread), "collection": "papers"})
         await client.call_tool("query_knowledge_base", {"query": "tea"})
 
         async def read(uri: str) -> Any:
@@ -151,13 +144,15 @@ async def test_errors_keep_their_code_and_say_what_to_do(
 
 
 @pytest.mark.req("KB-1", "KB-7.1", "KB-7.2", "KB-CFG")
-async def test_the_official_client_works_over_stdio(postgres: Any, folder: Path, tmp_path: Path) -> None:
+async def test_the_official_client_works_over_stdio(
+    postgres: Any, tea_and_bread: Path, tmp_path: Path
+) -> None:
     async with postgres.database_url() as url:
         environment = {
             **os.environ,
             "STEWARD_HOME": str(tmp_path / "home"),
             "DATABASE_URL": url,
-            "STEWARD_ALLOWED_ROOTS": str(folder),
+            "STEWARD_ALLOWED_ROOTS": str(tea_and_bread),
             "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
         }
         parameters = StdioServerParameters(
@@ -167,7 +162,7 @@ async def test_the_official_client_works_over_stdio(postgres: Any, folder: Path,
             await session.initialize()
             assert {tool.name for tool in (await session.list_tools()).tools} == set(TOOLS)
             await session.call_tool("manage_collections", {"action": "create", "collection_name": "papers"})
-            await session.call_tool("ingest_documents", {"path": str(folder), "collection": "papers"})
+            await session.call_tool("ingest_documents", {"path": str(tea_and_bread), "collection": "papers"})
             found = await session.call_tool("query_knowledge_base", {"query": "how is tea brewed"})
             assert found.structured_content is not None
             assert found.structured_content["results"][0]["header_path"] == "Tea > Brewing"

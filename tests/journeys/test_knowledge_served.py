@@ -37,20 +37,11 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    library = tmp_path / "library"
-    library.mkdir()
-    (library / "tea.md").write_text("# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n")
-    (library / "bread.md").write_text("# Bread\n\n## Oven\n\nBake the loaf at 230 degrees.\n")
-    return library
-
-
-@pytest.fixture
-def environment(tmp_path: Path, folder: Path, database_url: str) -> dict[str, str]:
+def environment(tmp_path: Path, tea_and_bread: Path, database_url: str) -> dict[str, str]:
     return {
         **os.environ,
         "STEWARD_HOME": str(tmp_path / "home"),
-        "STEWARD_ALLOWED_ROOTS": str(folder),
+        "STEWARD_ALLOWED_ROOTS": str(tea_and_bread),
         "DATABASE_URL": database_url,
         "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
     }
@@ -71,7 +62,7 @@ async def person(message: str, _kind: Any, _params: Any, _context: Any) -> dict[
 @ERAS
 @pytest.mark.req("KB-1", "KB-2.1", "KB-2.2", "KB-2.3", "KB-5.1", "KB-5.2", "KB-6.2", "KB-6.3", "KB-SEC")
 async def test_an_editor_builds_asks_and_clears_a_library(
-    environment: dict[str, str], folder: Path, era: str
+    environment: dict[str, str], tea_and_bread: Path, era: str
 ) -> None:
     steps: list[tuple[float, float | None]] = []
 
@@ -91,7 +82,7 @@ async def test_an_editor_builds_asks_and_clears_a_library(
         assert {tool.name for tool in await mcp.list_tools()} == TOOLS
         made = await call("manage_collections", action="create")  # the name is asked for
         assert made["collection"]["name"] == "papers"
-        taken = await call("ingest_documents", path=str(folder), collection="papers")
+        taken = await call("ingest_documents", path=str(tea_and_bread), collection="papers")
         assert (taken["added"], taken["failed"]) == (2, [])
         assert steps[-1] == (2, 2)
         found = await call("query_knowledge_base", query="how hot for bread", collections="papers")
@@ -111,17 +102,17 @@ async def test_an_editor_builds_asks_and_clears_a_library(
         prompt = await mcp.get_prompt("refine_query", {"query": "tea"})
         assert "tea" in prompt.messages[0].content.text
 
-        await _check_refusals(mcp, folder)
+        await _check_refusals(mcp, tea_and_bread)
         gone = await call("manage_collections", action="delete", collection_name="papers")
         assert gone["action"] == "delete"
         assert await read("knowledge://collections") == []
 
 
-async def _check_refusals(mcp: Client[Any], folder: Path) -> None:
-    with (folder / "huge.txt").open("wb") as file:
+async def _check_refusals(mcp: Client[Any], tea_and_bread: Path) -> None:
+    with (tea_and_bread / "huge.txt").open("wb") as file:
         file.truncate(1024**3)
     for tool, arguments, number, code in WRONG:
-        sent = {key: value.replace("{}", str(folder)) for key, value in arguments.items()}
+        sent = {key: value.replace("{}", str(tea_and_bread)) for key, value in arguments.items()}
         with pytest.raises(MCPError) as refused:
             await mcp.call_tool(tool, sent)
         error = refused.value.error

@@ -27,6 +27,7 @@ from steward.agents.research.evidence import (
 from steward.agents.research.findings import Freshness, find
 from steward.agents.research.questions import asks_again
 from steward.agents.research.relevance import Relevance
+from steward.agents.rules.base import Lenient
 from steward.agents.rules.truth import ClaimsOnRecord
 from steward.agents.session import Session
 from steward.contract.tool import ToolSpec
@@ -42,7 +43,7 @@ def _utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class FromTheRecord:
+class FromTheRecord(Lenient):
     """Implements `Rule`."""
 
     relevance: Relevance = field(default_factory=Relevance)
@@ -94,15 +95,6 @@ class FromTheRecord:
             sources=sources(supporting),
             reasoning=told or "No tool was called, so nothing supports this.",
         )
-
-    def confirm(
-        self,
-        spec: ToolSpec,  # noqa: ARG002 - the interface's
-        arguments: Mapping[str, Any],  # noqa: ARG002
-        *,
-        ledger: Ledger,  # noqa: ARG002
-    ) -> str | None:
-        return None
 
 
 class ClaimsAboutUs(ClaimsOnRecord):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from steward.agents.ledger import Ledger
-from steward.agents.profile import Draft, Refusal
+from steward.agents.profile import Refusal
+from steward.agents.rules.base import Lenient
 from steward.agents.session import Session
 from steward.agents.skills.tools import FIND, USE, mapping
 from steward.contract.tool import ToolSpec
@@ -16,7 +17,7 @@ FORBIDDEN_BY_SKILL = "SKILL_FORBIDS_TOOL"
 
 
 @dataclass(frozen=True, slots=True)
-class SkillBounds:
+class SkillBounds(Lenient):
     """Implements `Rule`. Holds for the rest of the turn that opened a skill; the latest one counts."""
 
     def admit(
@@ -39,15 +40,3 @@ class SkillBounds:
             f"The skill '{skill.get('name')}' uses {', '.join(allowed)} and nothing else. "
             "Go on with those, or tell the person what is missing.",
         )
-
-    def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:  # noqa: ARG002
-        return draft
-
-    def confirm(
-        self,
-        spec: ToolSpec,  # noqa: ARG002 - the interface's
-        arguments: Mapping[str, Any],  # noqa: ARG002
-        *,
-        ledger: Ledger,  # noqa: ARG002
-    ) -> str | None:
-        return None

@@ -1,0 +1,87 @@
+"""What Steward costs before it does anything: the first line of the command, and the memory of a server.
+
+Budgets: `steward --help` under 0.4 s, beside a Python that does nothing; `steward up --no-page` under 350 MB
+once it is warm and idle, with every process it started, its PostgreSQL included.
+"""
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+STEWARD = (sys.executable, "-m", "steward")
+ROUNDS = 10
+HELP_SECONDS = 0.4
+IDLE_MEGABYTES = 350.0
+SETTLED_SECONDS = 15.0  # warming up in the background is over by then
+
+
+async def seconds(*command: str, environment: dict[str, str]) -> float:
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdout=asyncio.subprocess.DEVNULL
+    )
+    await process.wait()
+    return time.perf_counter() - began
+
+
+def megabytes(process: psutil.Process) -> float:
+    """Its share of memory: pages that several processes share count once among them."""
+    return process.memory_full_info().pss / 2**20
+
+
+def of_database(home: Path) -> list[psutil.Process]:
+    """The embedded server's processes: it does not run below `steward up`, so that others may use it."""
+    [pid_file] = home.rglob("postmaster.pid")
+    server = psutil.Process(int(pid_file.read_text().splitlines()[0]))
+    return [server, *server.children(recursive=True)]
+
+
+async def idle_memory(environment: dict[str, str], home: Path) -> tuple[float, float]:
+    process = await asyncio.create_subprocess_exec(
+        *STEWARD, "up", "--no-page", "--port", "0", env=environment, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        await asyncio.sleep(SETTLED_SECONDS)
+        own = psutil.Process(process.pid)
+        ours = [own, *own.children(recursive=True)]
+        database = of_database(home)
+        outside = [each for each in ours if each not in database]
+        return sum(map(megabytes, outside)), sum(map(megabytes, database))
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def measure(home: Path) -> bool:
+    environment = {**os.environ, "STEWARD_HOME": str(home), "STEWARD_MODEL": "planner"}
+    environment |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "none", "DATABASE_URL": ""}
+    bare, helped = [], []
+    for _ in range(ROUNDS):
+        bare.append(await seconds(sys.executable, "-c", "pass", environment=environment))
+        helped.append(await seconds(*STEWARD, "--help", environment=environment))
+    nothing, shown = statistics.median(bare), statistics.median(helped)
+    print(f"python -c pass        {nothing * 1000:7.0f} ms")
+    print(f"steward --help        {shown * 1000:7.0f} ms  {shown / nothing:5.1f} times")
+    ours, database = await idle_memory(environment, home)
+    print(f"steward up, idle      {ours:7.0f} MB")
+    print(f"its PostgreSQL        {database:7.0f} MB")
+    return shown < HELP_SECONDS and ours + database < IDLE_MEGABYTES
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as folder:
+        kept = asyncio.run(measure(Path(folder)))
+    print(f"budgets {HELP_SECONDS} s and {IDLE_MEGABYTES:.0f} MB: {'kept' if kept else 'MISSED'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

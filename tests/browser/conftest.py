@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -21,27 +22,33 @@ PATIENCE = 60_000  # milliseconds; a deadline for a busy machine, not a wait
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
-def steward() -> Iterator[str]:
-    """Its address. It has the samples of a first start, and ends when it is told to, visitors or not."""
+@contextmanager
+def running(*options: str, **variables: str) -> Iterator[str]:
+    """The address of a `steward up` on a home of its own. It ends when it is told to, visitors or not."""
     with scratch_folder() as folder:
         environment = blank_environment() | {
             "STEWARD_HOME": str(folder / "home"),
             "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
-            "STEWARD_TRACE_VIEWER": "http://localhost:16686",
+            **variables,
         }
         with subprocess.Popen(
-            [sys.executable, "-m", "steward", "up", "--port", "0", "--samples"],
+            [sys.executable, "-m", "steward", "up", "--port", "0", *options],
             env=environment, cwd=folder, stdout=subprocess.PIPE, text=True,
         ) as process:  # fmt: skip
             try:
                 assert process.stdout is not None
                 line = process.stdout.readline()
-                address = next(word for word in line.split() if word.startswith("http"))
-                yield address
+                yield next(word for word in line.split() if word.startswith("http"))
             finally:
                 process.terminate()
                 assert process.wait(60) == 0
+
+
+@pytest.fixture(scope="session")
+def steward() -> Iterator[str]:
+    """Its address. It has the samples of a first start."""
+    with running("--samples", STEWARD_TRACE_VIEWER="http://localhost:16686") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -86,6 +86,18 @@ async def test_a_turn_is_stopped_from_elsewhere(client: httpx.AsyncClient, model
     )
 
 
+async def test_a_stream_names_a_new_conversation_so_that_it_can_be_stopped(
+    client: httpx.AsyncClient, model: ScriptedModel
+) -> None:
+    model.answer(Hang())
+    async with client.stream("POST", "/v1/chat", json={"message": "hang"}, headers=EVENTS) as response:
+        await model.hanging.wait()
+        here = response.headers["x-conversation-id"]
+        stopped = await client.post(f"/v1/conversations/{here}/stop")
+        names = [line async for line in response.aiter_lines() if line.startswith("event: ")]
+    assert (stopped.json(), names[-1]) == ({"stopped": True}, "event: done")
+
+
 async def test_a_silent_model_is_bridged_with_signs_of_life(
     client: httpx.AsyncClient, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from steward.bootstrap import Platform
+from steward.surfaces.web.client import read_events
 
 
 async def test_the_caller_learns_who_they_are(api: httpx.AsyncClient) -> None:
@@ -31,6 +32,23 @@ async def test_an_uploaded_file_is_kept_and_ingested(api: httpx.AsyncClient, pla
     assert (platform.settings.uploads_folder / "Notes" / "bees.md").read_bytes() == b"# Bees\n\nThey dance.\n"
     changed = await api.put(path, content=b"# Bees\n\nThey sing.\n")
     assert changed.json()["data"]["updated"] == 1
+
+
+async def test_an_upload_is_followed_passage_by_passage(api: httpx.AsyncClient, platform: Platform) -> None:
+    await collection(api, "Notes")
+    text = "".join(f"# Chapter {number}\n\nWhat chapter {number} says.\n\n" for number in range(100))
+    headers = {"Accept": "text/event-stream"}
+    path = "/v1/knowledge/collections/Notes/files"
+    read = list(read_events((await api.put(f"{path}/a.md", content=text, headers=headers)).text.split("\n")))
+    steps = [data for name, data in read if name == "progress"]
+    assert (steps[-1]["done"], steps[-1]["message"]) == (steps[-1]["total"], "a.md")
+    name, result = read[-1]
+    assert (name, result["success"], result["data"]["added"]) == ("result", True, 1)
+    failed = await api.put(f"{path}/a.exe", content=b"MZ", headers=headers)
+    [(name, result)] = read_events(failed.text.split("\n"))
+    assert (name, result["success"]) == ("result", False)
+    kept = platform.settings.uploads_folder / "Notes"
+    assert [file.name for file in kept.iterdir()] == ["a.md"]
 
 
 async def test_an_upload_that_cannot_be_read_leaves_nothing_behind(

@@ -100,18 +100,18 @@ async def test_a_conversation_that_is_not_there_is_explained(visiting: Visiting)
 
 
 KINDS = """
-from steward.surfaces.web.views import chat
+from steward.surfaces.web.answers import draw_answer
 
 base = {"tool_calls": [], "sources": [], "reasoning": "", "confidence": 0.5, "proposal_id": None}
 gap = {"status": "gap", "answer": "No tool reads portfolios.", "missing_tools": ["financial_data_api"]}
-chat.draw_answer({**base, **gap}, last=True)
-chat.draw_answer({**base, "status": "failed", "answer": "The model did not answer."}, last=True)
+draw_answer({**base, **gap}, last=True, reply=print)
+draw_answer({**base, "status": "failed", "answer": "The model did not answer."}, last=True, reply=print)
 sources = [
     {"title": "Bees [1]", "location": "https://example.org/bees", "date": "2026-01-02"},
     {"title": "Notes", "location": "notes.md", "detail": "Bees > Dance"},
 ]
 known = {"status": "done", "answer": "Bees dance.", "sources": sources, "reasoning": "Two sources agree."}
-chat.draw_answer({**base, **known}, last=True)
+draw_answer({**base, **known}, last=True, reply=print)
 """
 
 

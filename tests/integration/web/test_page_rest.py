@@ -2,9 +2,13 @@
 
 import httpx
 import pytest
+from streamlit.runtime.context import ContextProxy
 from tests.integration.web.conftest import Visiting
 from tests.waiting import until
-from tests.web_visits import visit
+from tests.web_visits import Visit, visit
+
+from steward.surfaces.web import session
+from steward.surfaces.web.visits import COOKIE, Visits
 
 
 async def test_tools_are_found_by_what_they_do(visiting: Visiting) -> None:
@@ -13,6 +17,16 @@ async def test_tools_are_found_by_what_they_do(visiting: Visiting) -> None:
     assert any("save\\_fact" in label for label in page.labels())
     await page.write("What do you want to do?", "what time is it in Tokyo")
     assert "get\\_current\\_time" in page.app.expander[0].label
+
+
+async def idle(page: Visit) -> None:
+    """Whatever was begun on the page has ended, and the page has shown it."""
+
+    async def ended() -> bool:
+        await page.draw()
+        return "jobs" in page.app.session_state and page.app.session_state["jobs"] == {}
+
+    await until(ended)
 
 
 async def test_agents_show_their_health_and_are_stopped_and_started(
@@ -25,6 +39,7 @@ async def test_agents_show_their_health_and_are_stopped_and_started(
 
     async def agent(word: str) -> str:
         await page.press(word, key="switch-tasks")
+        await idle(page)
         agents = (await api.get("/v1/agents")).json()["items"]
         return next(item["state"] for item in agents if item["id"] == "tasks")
 
@@ -109,12 +124,7 @@ async def test_documents_are_dropped_in_and_found_again(visiting: Visiting, api:
     )
     await page.draw()
     await page.press("Add them")
-
-    async def ingested() -> bool:
-        await page.draw()
-        return "jobs" in app.session_state and app.session_state["jobs"] == {}
-
-    await until(ingested)
+    await idle(page)
     (filled,) = (await api.get("/v1/knowledge/collections")).json()["items"]
     assert (filled["name"], filled["documents"]) == ("Bees", 1)
     await page.write("Search", "how do bees dance")
@@ -132,12 +142,7 @@ async def test_a_document_that_cannot_be_read_is_named(visiting: Visiting, api: 
     app.file_uploader[0].upload("broken.pdf", b"this is no PDF")
     await page.draw()
     await page.press("Add them")
-
-    async def ended() -> bool:
-        await page.draw()
-        return "jobs" in app.session_state and app.session_state["jobs"] == {}
-
-    await until(ended)
+    await idle(page)
     assert "broken\\.pdf" in page.text()
     assert len(app.error) == 1
 
@@ -160,7 +165,9 @@ async def test_projects_group_collections_and_a_collection_goes_by_its_name(
     await page.press("", key="drop-Bees")
     next(field for field in app.text_input if field.label == "Type its name to confirm").set_value("Bees")
     await page.press("Delete it")
+    await idle(page)
     assert (await api.get("/v1/knowledge/collections")).json()["items"] == []
+    assert "Deleted the collection Bees" in page.text()
 
 
 async def test_with_keys_the_page_asks_for_one(visiting: Visiting, api: httpx.AsyncClient) -> None:
@@ -175,6 +182,26 @@ async def test_with_keys_the_page_asks_for_one(visiting: Visiting, api: httpx.As
     await page.press("Come in")
     assert "Nothing to do" in page.text()
     assert "Show me with some samples" not in page.labels()
+
+
+async def test_a_page_loaded_again_needs_no_key_again_until_that_is_refused(
+    visiting: Visiting, api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "VISITS", Visits())
+    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: "word-of-this-browser"})
+    key = (await api.post("/v1/keys", json={"name": "ana", "role": "admin"})).json()["token"]
+    page = visiting("tasks")
+    await page.draw()
+    page.app.text_input[0].set_value(key)
+    await page.press("Come in")
+    again = visiting("tasks")
+    await again.draw()
+    assert "Nothing to do" in again.text()
+    await api.delete("/v1/keys/ana", headers={"X-API-Key": key})
+    revoked = visiting("tasks")
+    await revoked.draw()
+    assert "This key is not known here" in revoked.text()
+    assert session.VISITS.recall("word-of-this-browser") is None
 
 
 async def test_where_other_machines_are_served_the_page_insists_on_a_key(visiting: Visiting) -> None:

@@ -6,12 +6,15 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from tests.web_visits import SECONDS, Visit, served
 
 from steward.bootstrap import Platform
 from steward.surfaces.api.app import create_app
+from steward.surfaces.web import session
 from steward.surfaces.web.serving import SCRIPT, Page, WithPage
+from steward.surfaces.web.visits import COOKIE, Visits
 
 
 async def answer(scope: object, receive: object, send: object) -> None:
@@ -32,6 +35,11 @@ async def test_the_page_and_the_api_share_one_address(platform: Platform) -> Non
         assert (front.status_code, front.text) == (200, inner.text)
         assert front.headers["x-frame-options"] == "DENY"
         assert "http" not in front.headers["content-security-policy"]
+        assert front.headers["set-cookie"].startswith("steward-visit=")
+        part = (await client.get("/_stcore/health")).headers
+        assert "steward-visit" not in part.get("set-cookie", "")
+        unchanged = await client.get("/", headers={"if-none-match": front.headers["etag"]})
+        assert (unchanged.status_code, "set-cookie" in unchanged.headers) == (304, True)
         stranger = await client.get("/", headers={"host": "evil.example"})
         assert stranger.status_code == 421
         followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -64,7 +72,11 @@ async def test_what_is_no_request_is_not_the_pages() -> None:
     assert seen == ["lifespan"]
 
 
-async def test_the_frame_shows_the_first_page_and_who_is_here(address: str, api: httpx.AsyncClient) -> None:
+async def test_the_frame_shows_the_first_page_and_who_is_here(
+    address: str, api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "VISITS", Visits())
+    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: "word-of-this-browser"})
     app = AppTest.from_file(str(SCRIPT), default_timeout=SECONDS)
     app.secrets["steward"] = {"api": address, "key_required": False}
     key = (await api.post("/v1/keys", json={"name": "ana", "role": "admin"})).json()["token"]
@@ -74,6 +86,8 @@ async def test_the_frame_shows_the_first_page_and_who_is_here(address: str, api:
     await asyncio.to_thread(app.button[0].click().run, timeout=SECONDS)
     assert app.title[0].value == "Chat"
     assert app.sidebar.caption[-1].value == "Key: ana (admin)"
+    assert session.VISITS.recall("word-of-this-browser") == key
     await asyncio.to_thread(app.sidebar.button[-1].click().run, timeout=SECONDS)
+    assert session.VISITS.recall("word-of-this-browser") is None
     assert app.title[0].value == "Steward"
     Visit(app).leave()

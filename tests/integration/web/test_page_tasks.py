@@ -2,6 +2,7 @@
 
 import httpx
 from tests.integration.web.conftest import Visiting
+from tests.waiting import until
 
 
 async def titles(api: httpx.AsyncClient, **query: str) -> list[str]:
@@ -20,6 +21,13 @@ async def test_an_empty_list_says_how_to_begin_and_offers_samples(
     await page.draw()
     assert "Nothing to do" in page.text()
     await page.press("Show me with some samples")
+    assert "Show me with some samples" not in page.labels()
+
+    async def brought() -> bool:
+        await page.draw()
+        return page.app.session_state["jobs"] == {}
+
+    await until(brought, seconds=60)
     assert "Water the plants" in page.labels()
     assert len(await titles(api)) == 4
 

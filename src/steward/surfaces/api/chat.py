@@ -5,7 +5,7 @@ goes away in the middle of a stream stops its turn.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # talking imports Pydantic AI, which takes seconds
 router = APIRouter(prefix="/v1", tags=["chat"])
 
 SECONDS_BETWEEN_SIGNS = 15.0  # of life, while nothing else is sent
+CONVERSATION = "X-Conversation-ID"
 MOST_WAITING = 1_000  # events for a client that reads slowly
 
 
@@ -181,7 +182,8 @@ async def chat(
     talking = await platform.agents.chat()
     started = await talking.begin(body.message, speaker=who, agent=body.agent, conversation=body.conversation)
     if EVENT_STREAM in request.headers.get("accept", ""):
-        return stream(_events(started))
+        # Named before the first event, so that whoever follows a new conversation can stop it.
+        return stream(_events(started), {CONVERSATION: started.conversation})
     answer = await asyncio.shield(asyncio.create_task(started.run()))
     if answer.status is AnswerStatus.PENDING_APPROVAL:
         response.status_code = 202
@@ -239,8 +241,8 @@ async def _next(waiting: "asyncio.Queue[TurnEvent]", turn: "asyncio.Task[Any]") 
         getting.cancel()
 
 
-def stream(events: AsyncGenerator[bytes]) -> StreamingResponse:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+def stream(events: AsyncGenerator[bytes], more: Mapping[str, str] | None = None) -> StreamingResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", **(more or {})}
     return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
+from fastapi.responses import StreamingResponse
 
 from steward.contract.call import ElicitAnswer, ToolResult, envelope
 
@@ -44,7 +45,11 @@ class ProgressFeed:
                 yield self._latest
 
 
-async def call_events(work: "asyncio.Task[ToolResult]", feed: ProgressFeed) -> AsyncIterator[bytes]:
+def streamed(work: "asyncio.Task[ToolResult]", feed: ProgressFeed) -> StreamingResponse:
+    return StreamingResponse(_call_events(work, feed), media_type=EVENT_STREAM)
+
+
+async def _call_events(work: "asyncio.Task[ToolResult]", feed: ProgressFeed) -> AsyncIterator[bytes]:
     """A listener that goes away takes the call with it: nobody would read its result."""
     try:
         async for step in feed.until(work):

@@ -4,14 +4,13 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
 
 from steward.contract.call import Failed, PendingApproval, ToolCall, new_id
 from steward.contract.errors import ConflictError, ErrorCode
 from steward.contract.pins import AcceptingAgent
 from steward.providers.scripts import AGENT_ID as PYTHON_TOOLS
 from steward.selection.definitions import tokens
-from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, call_events
+from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, streamed
 from steward.surfaces.api.identity import Approver, Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.problems import problem
@@ -100,7 +99,7 @@ async def call_tool(
     )
     if feed is not None:
         work = asyncio.create_task(platform.orchestrator.execute(call))
-        return StreamingResponse(call_events(work, feed), media_type=EVENT_STREAM)
+        return streamed(work, feed)
     result = await platform.orchestrator.execute(call)
     if isinstance(result, Failed) and (status := _refusal(result.code)):
         return refused(status, result, request)

@@ -13,8 +13,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from steward.contract.call import Failed, PendingApproval, ToolCall
+from steward.contract.call import Failed, PendingApproval, ToolCall, ToolResult
 from steward.contract.errors import InputError, UnavailableError
+from steward.orchestrator.orchestrator import Orchestrator
+from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, streamed
 from steward.surfaces.api.identity import Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import ToolResultShape
@@ -63,28 +65,49 @@ async def list_projects(platform: Here, _: Reader, limit: Limit = 1_000, after: 
 @router.put(
     "/collections/{name}/files/{file_name}",
     openapi_extra=BODY,
-    responses={202: {"model": ToolResultShape, "description": "Waits for approval."}},
+    responses={
+        200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+        202: {"model": ToolResultShape, "description": "Waits for approval."},
+    },
+    response_model=ToolResultShape,
 )
 async def add_file(
     platform: Here, identity: Worker, name: str, file_name: str, *, request: Request, response: Response
-) -> ToolResultShape:
-    """Keep a file in the workspace and ingest it. The same name again replaces what it said before."""
+) -> Any:
+    """Keep a file in the workspace and ingest it. The same name again replaces what it said before.
+
+    With `Accept: text/event-stream` the answer is a stream, as that of a tool call: how far it is, then the
+    result.
+    """
     collection = await platform.library.base.collection(name)
     path = platform.settings.uploads_folder / collection.name / _plain(file_name)
     await _receive(request, path)
-    result = await platform.orchestrator.execute(
-        ToolCall(
-            tool="ingest_documents",
-            arguments={"path": str(path), "collection": collection.name},
-            caller=identity.caller,
-            user=identity.user,
-        )
+    feed = ProgressFeed() if EVENT_STREAM in request.headers.get("accept", "") else None
+    call = ToolCall(
+        tool="ingest_documents",
+        arguments={"path": str(path), "collection": collection.name},
+        caller=identity.caller,
+        user=identity.user,
+        channel=feed,
     )
-    if isinstance(result, Failed):
-        await asyncio.to_thread(path.unlink, missing_ok=True)
+    if feed is not None:
+        return streamed(asyncio.create_task(_ingest(platform.orchestrator, call, path)), feed)
+    result = await _ingest(platform.orchestrator, call, path)
     if isinstance(result, PendingApproval):
         response.status_code = 202
     return ToolResultShape.of(result)
+
+
+async def _ingest(door: Orchestrator, call: ToolCall, path: Path) -> ToolResult:
+    """A file that was not taken in is not kept either."""
+    taken = False
+    try:
+        result = await door.execute(call)
+        taken = not isinstance(result, Failed)
+        return result
+    finally:
+        if not taken:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
 
 
 def _plain(file_name: str) -> str:

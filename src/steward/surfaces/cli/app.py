@@ -56,7 +56,6 @@ app = typer.Typer(
 )
 
 workspace.register(app)
-serve.register(app)
 demo.register(app)
 ask.register(app)
 registry.register(tools.app)

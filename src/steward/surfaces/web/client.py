@@ -4,13 +4,19 @@ The page knows nothing of Steward but this. Synchronous, because a Streamlit scr
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import httpx
 
 from steward.contract.errors import UnavailableError
 from steward.surfaces.cli.client import problem
+
+Event = tuple[str, dict[str, Any]]  # its name and its data
+
+
+def _ignore(_headers: Mapping[str, str]) -> None:
+    return None
 
 
 class Api:
@@ -31,9 +37,6 @@ class Api:
     def patch(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return self._send("PATCH", path, json=body)
 
-    def put_file(self, path: str, content: bytes) -> dict[str, Any]:
-        return self._send("PUT", path, content=content, headers={"Content-Type": "application/octet-stream"})
-
     def delete(self, path: str) -> dict[str, Any]:
         return self._send("DELETE", path)
 
@@ -41,13 +44,27 @@ class Api:
         """A tool's result in its envelope; what it answers is for the caller to judge."""
         return self.post(f"/v1/tools/{tool}/call", {"arguments": arguments})
 
-    def events(self, path: str, body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Server-sent events as they come: their names and their data."""
-        headers = {"Accept": "text/event-stream"}
+    def events(
+        self, path: str, body: Mapping[str, Any], *, opened: Callable[[Mapping[str, str]], None] = _ignore
+    ) -> Iterator[Event]:
+        """Server-sent events as they come; `opened` hears the answer's headers before the first one."""
+        return self._stream("POST", path, opened, json=body)
+
+    def put_file(self, path: str, content: bytes) -> Iterator[Event]:
+        """The same for a file: how far reading it is, then the result."""
+        return self._stream(
+            "PUT", path, _ignore, content=content, headers={"Content-Type": "application/octet-stream"}
+        )
+
+    def _stream(
+        self, method: str, path: str, opened: Callable[[Mapping[str, str]], None], **more: Any
+    ) -> Iterator[Event]:
+        more["headers"] = {"Accept": "text/event-stream"} | more.get("headers", {})
         try:
-            with self._client.stream("POST", path, json=body, headers=headers) as response:
+            with self._client.stream(method, path, **more) as response:
                 if response.is_error:
                     raise problem(response.status_code, response.read())
+                opened(response.headers)
                 yield from read_events(response.iter_lines())
         except httpx.HTTPError as error:
             raise _unanswered(error) from error
@@ -62,7 +79,7 @@ class Api:
         return response.json() if response.content else {}
 
 
-def read_events(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_events(lines: Iterable[str]) -> Iterator[Event]:
     name, data = "message", list[str]()
     for line in lines:
         field, _, value = line.partition(":")

@@ -26,8 +26,8 @@ def card(proposal: Proposal, *, answer: Callable[[str], None] | None = None) -> 
         name = f"approve:{proposal['id']}"
         if ended := work.take(name):
             _finish(ended)
-        if work.find(name) is not None:
-            work.watch(name, _running)
+        if (running := work.find(name)) is not None:
+            work.watch(running, _running)
         elif proposal["state"] == "waiting":
             _decision(proposal, answer)
         else:

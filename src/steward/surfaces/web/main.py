@@ -22,12 +22,13 @@ def main() -> None:
     st.set_page_config(page_title="Steward", page_icon=look.PICTURES / "icon.svg", layout="wide")
     st.logo(look.PICTURES / "steward.svg", icon_image=look.PICTURES / "icon.svg", size="large")
     st.html(look.CSS)
-    if not session.sign_in():
-        return
     pages = {
         path: st.Page(show, title=title, icon=icon, url_path=path, default=path == next(iter(PAGES)))
         for path, (show, title, icon) in PAGES.items()
     }
+    if not session.sign_in():
+        st.navigation(list(pages.values()), position="hidden")  # keeps the page that was asked for
+        return
     session.remember_pages(pages)
     chosen = st.navigation(list(pages.values()))
     session.speak()

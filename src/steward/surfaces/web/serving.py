@@ -5,10 +5,12 @@ only the API pays nothing for the page. Does not own what the page shows (main.p
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from steward.surfaces.web.visits import cookie_for
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Scope = MutableMapping[str, Any]
@@ -90,7 +92,7 @@ class Page:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                message["headers"] = [*message.get("headers", ()), *HEADERS, *_visit(scope)]
             await send(message)
 
         await app(scope, receive, guarded)
@@ -108,6 +110,16 @@ class Page:
             await self._stack.enter_async_context(lifespan(app))
             self._app = app
             return app
+
+
+def _visit(scope: Scope) -> Sequence[tuple[bytes, bytes]]:
+    """A document, as opposed to its parts, begins a visit or goes on with one; also when it is unchanged."""
+    path: str = scope["path"]
+    if path.startswith("/_stcore/") or "." in path.rpartition("/")[2]:
+        return ()
+    sent = next((value for name, value in scope["headers"] if name == b"cookie"), b"")
+    cookie = cookie_for(sent.decode("latin-1"))
+    return () if cookie is None else ((b"set-cookie", cookie.encode()),)
 
 
 def _load(secrets: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:

@@ -1,6 +1,7 @@
 """A visit: which key it acts with, and how it is told that something went wrong.
 
-The key lives in the visit's memory on this machine only: it is never written down and goes with the tab.
+The key lives in the memory of this process only: it is never written down. Loading the page again keeps it,
+closing the browser or leaving ends it (visits.py).
 """
 
 from collections.abc import Generator, Mapping
@@ -12,6 +13,7 @@ import streamlit as st
 from steward.contract.errors import ErrorCode, StewardError
 from steward.surfaces.web.client import Api
 from steward.surfaces.web.look import plain
+from steward.surfaces.web.visits import COOKIE, VISITS
 
 ROLES = ("read", "use", "approve", "admin")
 
@@ -33,6 +35,8 @@ def may(role: str) -> bool:
 
 def sign_in() -> bool:
     """Whether this visit may go on; otherwise what it takes is on the page."""
+    if "key" not in st.session_state and (known := VISITS.recall(_visit())):
+        st.session_state["key"] = known
     if _place()["key_required"] and not st.session_state.get("key"):
         _ask_for_key(None)
         return False
@@ -40,15 +44,26 @@ def sign_in() -> bool:
         st.session_state["me"] = api().get("/v1/me")
     except StewardError as error:
         if error.code == ErrorCode.UNAUTHENTICATED:
+            VISITS.forget(_visit())
             _ask_for_key("This key is not known here." if st.session_state.get("key") else None)
         else:
             explain(error)
             st.button("Try again", icon=":material/refresh:")
         return False
+    _remember()
     return True
 
 
+def _remember() -> None:
+    """Once a session: what leaving forgot in one tab, another tab does not bring back."""
+    key, visit = st.session_state.get("key"), _visit()
+    if key and visit and not st.session_state.get("remembered"):
+        VISITS.remember(visit, key)
+        st.session_state["remembered"] = True
+
+
 def sign_out() -> None:
+    VISITS.forget(_visit())
     if "api" in st.session_state:
         api().close()
     for name in list(st.session_state):
@@ -109,6 +124,10 @@ def remember_pages(pages: Mapping[str, Any]) -> None:
 def go(page: str, **query: str) -> NoReturn:
     """Leave for another page of this visit."""
     st.switch_page(st.session_state["pages"][page], query_params=query)
+
+
+def _visit() -> str:
+    return st.context.cookies.get(COOKIE, "")
 
 
 def _place() -> dict[str, Any]:

@@ -4,7 +4,7 @@ A person may go on, change the page and come back; the work neither stops nor st
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
@@ -17,8 +17,8 @@ LOOK_EVERY = 0.4  # seconds
 class Job:
     """`notes` grows while the work runs; `result` or `error` is there once it is `done`."""
 
-    def __init__(self, work: "Callable[[Job], Any]") -> None:
-        self.notes: list[Any] = []
+    def __init__(self, work: "Callable[[Job], Any]", notes: Iterable[Any] = ()) -> None:
+        self.notes: list[Any] = list(notes)
         self.share = 0.0  # how much of it is done, from 0 to 1
         self.result: Any = None
         self.error: StewardError | None = None
@@ -44,11 +44,11 @@ class Job:
             self._finished.set()
 
 
-def start(name: str, work: Callable[[Job], Any]) -> Job:
+def start(name: str, work: Callable[[Job], Any], *, notes: Iterable[Any] = ()) -> Job:
     """Begin, unless this work of this visit already runs."""
     running = find(name)
     if running is None or running.done:
-        running = _jobs()[name] = Job(work)
+        running = _jobs()[name] = Job(work, notes)
     return running
 
 
@@ -62,16 +62,25 @@ def take(name: str) -> Job | None:
     return _jobs().pop(name) if job is not None and job.done else None
 
 
-def watch(name: str, draw: Callable[[Job], None]) -> None:
-    """Draw running work again and again; once it is done the whole page follows, and takes it."""
-    job = find(name)
-    if job is None:
-        return
+def ended(kind: str) -> list[tuple[str, Job]]:
+    """Finished work whose names begin alike, once, each with the rest of its name."""
+    names = [name for name, job in _jobs().items() if name.startswith(kind) and job.done]
+    return [(name.removeprefix(kind), _jobs().pop(name)) for name in names]
+
+
+def rename(name: str, new: str) -> None:
+    _jobs()[new] = _jobs().pop(name)
+
+
+def watch(
+    job: Job, draw: Callable[[Job], object], *, until: Callable[[Job], object] = lambda job: job.done
+) -> None:
+    """Draw running work again and again; once it has come as far as `until`, the whole page follows."""
 
     @st.fragment(run_every=LOOK_EVERY)
     def look() -> None:
         draw(job)
-        if job.done:
+        if until(job):
             st.rerun()
 
     look()

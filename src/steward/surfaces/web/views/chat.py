@@ -8,13 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from steward.surfaces.web import decide, look, work
-from steward.surfaces.web.session import api, go, may, plainly, say
+from steward.surfaces.web import look, turns, work
+from steward.surfaces.web.answers import draw_answer, draw_call
+from steward.surfaces.web.session import api, may, plainly, quietly, say
 from steward.surfaces.web.work import Job
 
-Answer = Mapping[str, Any]
-Call = Mapping[str, Any]
-TURN = "turn"
+Conversation = Mapping[str, Any]
 AGENTS = {
     "assistant": "Helps with everything: tasks, knowledge, the web, files",
     "tasks": "Keeps your task list",
@@ -29,32 +28,40 @@ EXAMPLES = (
 
 def show() -> None:
     with plainly():
-        if ended := work.take(TURN):
+        here = _here()
+        if ended := turns.ended(here):
             _finish(ended)
-        conversation = _conversation()
+        conversation = api().get(f"/v1/conversations/{here}") if here else None
         _sidebar(conversation)
         st.title("Chat")
-        turns: list[Mapping[str, Any]] = list(conversation["turns"]) if conversation else []
-        for number, turn in enumerate(turns, 1):
+        past: list[Mapping[str, Any]] = list(conversation["turns"]) if conversation else []
+        for number, turn in enumerate(past, 1):
             with st.chat_message("user"):
                 st.markdown(look.plain(turn["said"]))
-            with st.chat_message("assistant", avatar=str(look.PICTURES / "icon.svg")):
-                draw_answer(turn["answer"], last=number == len(turns))
-        running = work.find(TURN) is not None
-        if running:
-            _running()
-        elif not turns:
+            with _answering():
+                draw_answer(turn["answer"], last=number == len(past), reply=_ask)
+        running = turns.running(here)
+        if running is not None:
+            _running(running)
+        elif not past:
             _welcome()
         if may("use"):
             _input(conversation, running=running)
 
 
-def _conversation() -> Mapping[str, Any] | None:
-    chosen = st.query_params.get("conversation")
-    return api().get(f"/v1/conversations/{chosen}") if chosen else None
+def _here() -> str | None:
+    """The conversation on the page. A new one is followed to the name it got."""
+    here = st.query_params.get("conversation")
+    if here is None and (here := turns.named()):
+        st.query_params["conversation"] = here
+    return here
 
 
-def _sidebar(conversation: Mapping[str, Any] | None) -> None:
+def _answering() -> Any:
+    return st.chat_message("assistant", avatar=str(look.PICTURES / "icon.svg"))
+
+
+def _sidebar(conversation: Conversation | None) -> None:
     with st.sidebar:
         if st.button("New conversation", icon=":material/add_comment:", shortcut="Alt+N", width="stretch"):
             st.query_params.clear()
@@ -62,7 +69,8 @@ def _sidebar(conversation: Mapping[str, Any] | None) -> None:
         for item in api().get("/v1/conversations", limit=20)["items"]:
             here = conversation is not None and item["id"] == conversation["id"]
             title = look.plain(item["title"][:40] or "Without words")
-            waits = " :orange-badge[waits]" if item["pending"] else ""
+            waits = f" {look.badge('waits', 'orange')}" if item["pending"] else ""
+            waits = f" {look.badge('works', 'blue')}" if turns.running(item["id"]) else waits
             kind = "secondary" if here else "tertiary"
             if st.button(f"{title}{waits}", key=f"conversation-{item['id']}", type=kind, width="stretch"):
                 st.query_params["conversation"] = item["id"]
@@ -79,9 +87,10 @@ def _sidebar(conversation: Mapping[str, Any] | None) -> None:
 
 
 def _forget(conversation: str) -> None:
-    api().delete(f"/v1/conversations/{conversation}")
-    st.query_params.clear()
-    say("The conversation is gone. What was done in it stays done.", icon=":material/delete:")
+    with quietly():
+        api().delete(f"/v1/conversations/{conversation}")
+        st.query_params.clear()
+        say("The conversation is gone. What was done in it stays done.", icon=":material/delete:")
 
 
 def _welcome() -> None:
@@ -96,7 +105,7 @@ def _welcome() -> None:
                 st.button(example, key=f"example-{number}", on_click=_ask, args=(example,))
 
 
-def _input(conversation: Mapping[str, Any] | None, *, running: bool) -> None:
+def _input(conversation: Conversation | None, *, running: Job | None) -> None:
     if conversation is None:
         st.selectbox(
             "Agent",
@@ -104,51 +113,50 @@ def _input(conversation: Mapping[str, Any] | None, *, running: bool) -> None:
             key="agent",
             format_func=lambda name: f"{name}: {AGENTS[name]}",
             width=420,
-            disabled=running,
+            disabled=running is not None,
         )
     else:
         st.caption(f"You talk with the agent {look.plain(conversation['agent'])}.")
-    said = st.chat_input("Say something", disabled=running, max_chars=20_000, key="message")
+    said = st.chat_input("Say something", disabled=running is not None, max_chars=20_000, key="message")
     if said:
         _ask(str(said))
         st.rerun()
 
 
 def _ask(message: str) -> None:
-    """Begin a turn; it goes on whatever the visitor looks at meanwhile."""
-    client = api()  # here, because the thread has no visit to take it from
-    conversation = st.query_params.get("conversation")
-    body = {"message": message, "conversation": conversation, "via": "page"}
-    if conversation is None:
-        body["agent"] = st.session_state.get("agent") or next(iter(AGENTS))
-
-    def run(job: Job) -> Answer | None:
-        for name, data in client.events("/v1/chat", body):
-            job.notes.append((name, data))
-            if name == "done":
-                return data
-        return None
-
-    work.start(TURN, run)
-    st.session_state["asked"] = message
+    here = st.query_params.get("conversation")
+    agent = None if here else st.session_state.get("agent") or next(iter(AGENTS))
+    turns.begin(message, conversation=here, agent=agent)
 
 
-def _running() -> None:
+def _running(turn: Job) -> None:
     with st.chat_message("user"):
-        st.markdown(look.plain(st.session_state.get("asked", "")))
-    with st.chat_message("assistant", avatar=str(look.PICTURES / "icon.svg")):
-        work.watch(TURN, _progress)
+        st.markdown(look.plain(turns.said(turn)))
+    here = turns.opened(turn)
+    with _answering():
+        # A new conversation gets its name first; then it can be stopped.
+        work.watch(turn, _progress, until=lambda job: job.done or (here is None and turns.opened(job)))
+        st.button(
+            "Stop",
+            icon=":material/stop_circle:",
+            key="stop",
+            shortcut="Escape",
+            help="End this answer. What was done until then stays done.",
+            disabled=here is None,
+            on_click=turns.stop,
+            args=(here,),
+        )
 
 
-def _progress(job: Job) -> None:
+def _progress(turn: Job) -> None:
     """What has come of a running turn so far."""
-    notes: list[tuple[str, dict[str, Any]]] = list(job.notes)
+    notes = turns.notes(turn)
     ended = {data.get("call_id") for name, data in notes if name == "tool_result"}
     for name, data in notes:
         if name == "tool_call" and data["call_id"] not in ended:
             st.markdown(f":material/hourglass_top: `{data['tool']}` runs…")
         elif name == "tool_result":
-            _call(data)
+            draw_call(data, ended=False)
     said = "".join(data["text"] for name, data in notes if name == "text")
     steps = [data["text"] for name, data in notes if name == "progress"]
     if said:
@@ -157,77 +165,9 @@ def _progress(job: Job) -> None:
         st.caption(look.plain(steps[-1] if steps else "Thinking…"))
 
 
-def _finish(job: Job) -> None:
-    if job.error is not None:
-        say(job.error.explain(), icon=":material/error:")
-    elif job.result is not None:
-        st.query_params["conversation"] = job.result["conversation"]
+def _finish(turn: Job) -> None:
+    if turn.error is not None:
+        say(turn.error.explain(), icon=":material/error:")
+    elif turn.result is not None:
+        st.query_params["conversation"] = turn.result["conversation"]
     st.rerun()
-
-
-def draw_answer(answer: Answer, *, last: bool) -> None:
-    for call in answer["tool_calls"]:
-        _call(call)
-    if answer["status"] == "gap":
-        _gap(answer)
-    elif answer["status"] == "failed":
-        st.error(look.plain(answer["answer"]), icon=":material/error:")
-    else:
-        st.markdown(answer["answer"])
-    if answer["sources"]:
-        st.markdown("\n".join(_source(number, item) for number, item in enumerate(answer["sources"], 1)))
-    if answer["reasoning"]:
-        with st.expander("How it got there"):
-            st.markdown(look.plain(answer["reasoning"]))
-            st.caption(f"Confidence {answer['confidence']:.2f}, computed from what was found")
-    if last and answer["status"] == "pending_approval" and answer["proposal_id"]:
-        _approval(answer["proposal_id"])
-
-
-def _call(call: Call) -> None:
-    """A tool call as a card: what went in, what came out, how long it took, how risky it is."""
-    words, colour = look.STATES.get(call["status"], (call["status"], "gray"))
-    risk, shade = look.RISKS.get(call.get("risk") or "", ("", "gray"))
-    time = look.plain(look.milliseconds(call.get("duration_ms") or 0))
-    label = f":material/build: **{look.plain(call['tool'])}** {look.badge(words, colour)}"
-    label += f" {look.badge(risk, shade)} {time}" if risk else f" {time}"
-    with st.expander(label):
-        st.caption("What went in")
-        st.code(look.pretty(call["arguments"]), language="json", wrap_lines=True)
-        result = call.get("error") or call.get("data")
-        if result is not None:
-            st.caption("What came out")
-            st.code(look.pretty(result), language="json", wrap_lines=True, height="content")
-        if call.get("call_id") and st.button(
-            "Show the whole run", icon=":material/timeline:", key=f"run-{call['call_id']}-{call['status']}"
-        ):
-            go("activity", trace=call["call_id"])
-
-
-def _source(number: int, source: Mapping[str, Any]) -> str:
-    title = look.plain(source["title"])
-    where = source["location"]
-    named = f"[{title}]({where})" if where.startswith(("http://", "https://")) else f"{title} `{where}`"
-    more = " · ".join(look.plain(part) for part in (source.get("detail"), source.get("date")) if part)
-    return f"{number}. {named} {more}"
-
-
-def _gap(answer: Answer) -> None:
-    """No tool can do it: what is missing, and what a person can do about that."""
-    with st.container(border=True):
-        st.markdown(f":material/extension_off: **{look.plain(answer['answer'])}**")
-        missing = ", ".join(f"`{name}`" for name in answer["missing_tools"])
-        if missing:
-            st.markdown(f"Missing: {missing}")
-        st.caption(
-            "A server in mcp.json or a Python tool (`steward tools add`) can close the gap. "
-            "Under “Tools and agents” you see what there is."
-        )
-
-
-def _approval(proposal_id: str) -> None:
-    proposal = api().get(f"/v1/proposals/{proposal_id}")
-    if proposal["state"] == "waiting":
-        decide.card(proposal, answer=_ask)
-    else:
-        decide.card(proposal)

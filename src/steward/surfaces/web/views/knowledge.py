@@ -7,14 +7,15 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from steward.contract.errors import StewardError
 from steward.surfaces.web import look, work
+from steward.surfaces.web.ingest import ingest
 from steward.surfaces.web.passages import marked
-from steward.surfaces.web.session import api, may, plainly, quietly, say
+from steward.surfaces.web.session import api, may, plainly, say
 from steward.surfaces.web.work import Job
 
 Collection = Mapping[str, Any]
 INGEST = "ingest"
+DROP = "drop:"
 KINDS = [
     "md",
     "txt",
@@ -37,6 +38,10 @@ KINDS = [
 def show() -> None:
     st.title("Knowledge")
     with plainly():
+        if dropped := work.ended(DROP):
+            for name, job in dropped:
+                _deleted(name, job)
+            st.rerun()
         collections = api().get("/v1/knowledge/collections")["items"]
         projects = api().get("/v1/knowledge/projects")["items"]
         search, add, manage = st.tabs(["Search", "Add documents", "Collections and projects"])
@@ -113,8 +118,8 @@ def _add(collections: Sequence[Collection]) -> None:
         return
     if ended := work.take(INGEST):
         _finish(ended)
-    if work.find(INGEST) is not None:
-        work.watch(INGEST, _progress)
+    if (reading := work.find(INGEST)) is not None:
+        work.watch(reading, _progress)
         return
     names = [collection["name"] for collection in collections]
     into = st.selectbox(
@@ -144,28 +149,7 @@ def _add(collections: Sequence[Collection]) -> None:
 
 def _ingest(collection: str, files: Sequence[tuple[str, bytes]], *, new: bool) -> None:
     client = api()  # here, because the thread has no visit to take it from
-
-    def run(job: Job) -> list[str]:
-        if new:
-            made = client.call("manage_collections", action="create", collection_name=collection)
-            if not made["success"]:
-                raise StewardError(made["error"])
-        for number, (name, content) in enumerate(files):
-            job.share = number / len(files)
-            job.notes.append(f"Reading {name} ({number + 1} of {len(files)})")
-            try:
-                done = client.put_file(
-                    f"/v1/knowledge/collections/{quote(collection)}/files/{quote(name)}", content
-                )
-                problem = None if done["success"] else done["error"] or "it waits for a yes under Approvals"
-            except StewardError as error:
-                problem = error.explain()
-            if problem:
-                failed.append(f"{name}: {problem}")
-        return failed
-
-    failed: list[str] = []
-    work.start(INGEST, run)
+    work.start(INGEST, lambda job: ingest(client, job, collection, files=files, new=new))
     st.session_state["kb-round"] = st.session_state.get("kb-round", 0) + 1
     st.session_state["kb-report"] = (collection, len(files))
 
@@ -196,20 +180,7 @@ def _manage(collections: Sequence[Collection], projects: Sequence[Mapping[str, A
     if not collections:
         look.empty("No collections yet", "Adding a document makes one.", icon=":material/folder:")
     for item in collections:
-        with st.container(border=True, key=f"collection-{item['name']}"):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{look.plain(item['name'])}**", width="content")
-                st.caption(
-                    f"{item['documents']} documents · {item['chunks']} passages · "
-                    f"{look.kilobytes(item['size_bytes'])}",
-                    width="stretch",
-                )
-                if may("approve") and st.button(
-                    "", icon=":material/delete:", help="Delete", type="tertiary", key=f"drop-{item['name']}"
-                ):
-                    _delete(item)
-            if item["documents"] and st.toggle("Show its documents", key=f"open-{item['name']}"):
-                _documents(item["name"])
+        _collection(item)
     st.subheader("Projects")
     if not projects:
         st.caption("A project groups collections, so that a search can be kept to them.")
@@ -218,6 +189,26 @@ def _manage(collections: Sequence[Collection], projects: Sequence[Mapping[str, A
         st.markdown(f"**{look.plain(project['name'])}**: {look.plain(linked)}")
     if may("use"):
         _project_form([collection["name"] for collection in collections])
+
+
+def _collection(item: Collection) -> None:
+    name = item["name"]
+    with st.container(border=True, key=f"collection-{name}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{look.plain(name)}**", width="content")
+            st.caption(
+                f"{item['documents']} documents · {item['chunks']} passages · "
+                f"{look.kilobytes(item['size_bytes'])}",
+                width="stretch",
+            )
+            if (deleting := work.find(f"{DROP}{name}")) is not None:
+                work.watch(deleting, lambda _: st.caption("Deleting…", width="content"))
+            elif may("approve") and st.button(
+                "", icon=":material/delete:", help="Delete", type="tertiary", key=f"drop-{name}"
+            ):
+                _delete(item)
+        if item["documents"] and st.toggle("Show its documents", key=f"open-{name}"):
+            _documents(name)
 
 
 def _documents(collection: str) -> None:
@@ -264,11 +255,20 @@ def _delete_now(name: str) -> None:
     if st.session_state["drop-typed"] != name:
         say(f"Nothing was deleted. Type {name} to confirm.", icon=":material/keyboard:")
         return
-    with quietly():
-        asked = api().call("manage_collections", action="delete", collection_name=name)
+    client = api()
+
+    def run(_: Job) -> dict[str, Any]:
+        asked = client.call("manage_collections", action="delete", collection_name=name)
         if asked["proposal_id"]:
-            asked = api().post(f"/v1/proposals/{asked['proposal_id']}/approve", {"via": "page"})
-        if asked["success"]:
-            say(f"Deleted the collection {name}.", icon=":material/delete:")
-        else:
-            say(asked["error"], icon=":material/error:")
+            asked = client.post(f"/v1/proposals/{asked['proposal_id']}/approve", {"via": "page"})
+        return asked
+
+    work.start(f"{DROP}{name}", run)
+
+
+def _deleted(name: str, job: Job) -> None:
+    problem = job.error.explain() if job.error else job.result["error"]
+    if problem:
+        say(problem, icon=":material/error:")
+    else:
+        say(f"Deleted the collection {name}.", icon=":material/delete:")

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from steward.surfaces.web import look
+from steward.surfaces.web import look, work
 from steward.surfaces.web.session import api, may, plainly, quietly, say
 
 Task = Mapping[str, Any]
@@ -14,12 +14,14 @@ COLOURS: dict[str, look.Colour] = {"low": "gray", "medium": "blue", "high": "red
 STATES: dict[str, bool | None] = {"Open": False, "Done": True, "All": None}
 DUE: dict[str, str | None] = {"Any time": None, "By today": "tomorrow", "Within a week": "in 7 days"}
 PAGE = 25
+SAMPLES = "samples"
 
 
 def show() -> None:
     st.title("Tasks")
     with plainly():
         _add()
+        _bring_samples()
         _list(_filters())
 
 
@@ -86,9 +88,24 @@ def _nothing(filters: dict[str, Any]) -> None:
         "Write a task above, as you would say it: the date and the priority are read from your words.",
         icon=":material/task_alt:",
     )
-    if may("admin") and filters["completed"] is not True and st.button("Show me with some samples"):
-        api().post("/v1/samples")
+    if may("admin") and filters["completed"] is not True:
+        _offer_samples()
+
+
+def _offer_samples() -> None:
+    if work.find(SAMPLES) is None and st.button("Show me with some samples"):
+        client = api()  # here, because the thread has no visit to take it from
+        work.start(SAMPLES, lambda _: client.post("/v1/samples"))
         st.rerun()
+
+
+def _bring_samples() -> None:
+    """They come with documents to read, which takes a while; the tasks are there first."""
+    if (ended := work.take(SAMPLES)) is not None:
+        say(ended.error.explain() if ended.error else "The samples are here, documents to search as well.")
+        st.rerun()
+    if (coming := work.find(SAMPLES)) is not None:
+        work.watch(coming, lambda _: st.caption(":material/hourglass_top: Bringing samples…"))
 
 
 def _row(task: Task) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from steward.surfaces.web import look, measures
+from steward.surfaces.web import look, measures, work
 from steward.surfaces.web.session import api, may, plainly, say
+from steward.surfaces.web.work import Job
 
 Tool = Mapping[str, Any]
 MOST_CHARTED = 12
@@ -104,15 +105,29 @@ def _agents() -> None:
 
 
 def _switch(agent: Mapping[str, Any]) -> None:
+    """Start or stop it. A server may take its time, so nobody waits for it."""
     if not may("admin"):
         return
     identity = agent["id"]
     runs = agent["state"] == "running"
     word, icon = ("Stop", ":material/stop:") if runs else ("Start", ":material/play_arrow:")
-    if st.button(word, icon=icon, key=f"switch-{identity}"):
-        api().post(f"/v1/agents/{identity}/{word.lower()}")
-        say(f"{identity} is {'stopped' if runs else 'started'}.")
+    name = f"switch:{identity}"
+    if (ended := work.take(name)) is not None:
+        _switched(identity, ended)
+    if (working := work.find(name)) is not None:
+        work.watch(working, lambda _: st.caption(":material/hourglass_top: One moment…", width="content"))
+    elif st.button(word, icon=icon, key=f"switch-{identity}"):
+        client = api()  # here, because the thread has no visit to take it from
+        work.start(name, lambda _: client.post(f"/v1/agents/{identity}/{word.lower()}"))
         st.rerun()
+
+
+def _switched(identity: str, job: Job) -> None:
+    if job.error is not None:
+        say(job.error.explain(), icon=":material/error:")
+    else:
+        say(f"{identity} is {job.result['state']}.")
+    st.rerun()
 
 
 def _numbers() -> None:

@@ -1,0 +1,77 @@
+"""Pictures of what a page looks like in use, at both widths and in both themes; nothing sticks out."""
+
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.browser.conftest import WIDTHS, Visitor
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@dataclass(frozen=True)
+class Talks:
+    """Conversations that end in different ways."""
+
+    asks: str
+    gap: str
+    found: str
+
+
+@pytest.fixture(scope="module")
+def talks(api: httpx.Client) -> Talks:
+    def say(message: str, **more: str) -> str:
+        return api.post("/v1/chat", json={"message": message, **more}).json()["conversation"]
+
+    asks = say("Add renew the passport tomorrow 9am, high priority", agent="tasks")
+    say("Delete renew the passport", conversation=asks)
+    return Talks(
+        asks=asks,
+        gap=say("What is my stock portfolio worth today?", agent="researcher"),
+        found=say("What does Steward ask a person for?", agent="researcher"),
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_cards_and_details_are_readable(
+    chromium: Browser, steward: str, talks: Talks, width: str, theme: str
+) -> None:
+    visitor = Visitor(chromium, steward, width=width, theme=theme)
+    page = visitor.page
+
+    def keep(name: str) -> None:
+        visitor.settle()
+        visitor.picture(name)
+        assert visitor.fits(), f"{name} sticks out"
+
+    visitor.open(f"?conversation={talks.asks}", "Chat")
+    page.get_by_test_id("stExpander").filter(has_text="add_task").first.locator("summary").click()
+    keep("card-tool")
+    page.get_by_role("button", name="Approve and run").scroll_into_view_if_needed()
+    keep("card-approval")
+    visitor.open(f"?conversation={talks.gap}", "Chat")
+    keep("card-gap")
+    visitor.open(f"?conversation={talks.found}", "Chat")
+    keep("card-sources")
+    visitor.open("activity", "Activity")
+    page.get_by_test_id("stExpander").filter(has_text="add_task").first.locator("summary").click()
+    keep("activity-details")
+    page.get_by_role("button", name="Show the whole run").first.click()
+    expect(page.locator(".waterfall .bar.tool").first).to_be_visible()
+    keep("activity-run")
+    for tab in ("Agents", "Numbers"):
+        visitor.open("tools", "Tools and agents")
+        page.get_by_role("tab", name=tab).click()
+        keep(f"tools-{tab.lower()}")
+    visitor.open("knowledge", "Knowledge")
+    page.get_by_placeholder("How is a task deleted?").fill("who may approve a proposal")
+    page.keyboard.press("Enter")
+    expect(page.locator("mark").first).to_be_visible()
+    keep("knowledge-found")
+    for tab in ("Add documents", "Collections and projects"):
+        page.get_by_role("tab", name=tab).click()
+        keep(f"knowledge-{tab.split()[0].lower()}")
+    visitor.context.close()
+    assert visitor.outside == []

@@ -24,11 +24,11 @@ def talks(api: httpx.Client) -> Talks:
     def say(message: str, **more: str) -> str:
         return api.post("/v1/chat", json={"message": message, **more}).json()["conversation"]
 
-    asks = say("Add renew the passport tomorrow 9am, high priority", agent="tasks")
-    say("Delete renew the passport", conversation=asks)
+    asks = say("Add return the library books tomorrow 9am, high priority", agent="tasks")
+    say("Delete return the library books", conversation=asks)
     return Talks(
         asks=asks,
-        gap=say("What is my stock portfolio worth today?", agent="researcher"),
+        gap=say("Retrieve my stock portfolio performance for Q3 2024", agent="researcher"),
         found=say("What does Steward ask a person for?", agent="researcher"),
     )
 
@@ -59,7 +59,7 @@ def test_cards_and_details_are_readable(
     page.get_by_test_id("stExpander").filter(has_text="add_task").first.locator("summary").click()
     keep("activity-details")
     page.get_by_role("button", name="Show the whole run").first.click()
-    expect(page.locator(".waterfall .bar.tool").first).to_be_visible()
+    expect(page.locator(".chart .bar.tool").first).to_be_visible()
     keep("activity-run")
     for tab in ("Agents", "Numbers"):
         visitor.open("tools", "Tools and agents")

@@ -142,9 +142,9 @@ def test_a_run_is_shown_as_a_waterfall(visitor: Visitor, api: httpx.Client) -> N
     line = page.get_by_test_id("stExpander").filter(has_text="get_current_time").first
     line.locator("summary").click()
     line.get_by_role("button", name="Show the whole run").click()
-    expect(page.locator(".waterfall .bar.tool").first).to_be_visible()
+    expect(page.locator(".chart .bar.tool").first).to_be_visible()
     expect(page.get_by_role("link", name="Open in Jaeger")).to_be_visible()
     visitor.settle()
     visitor.picture("run")
     page.reload()  # the run has an address of its own
-    expect(page.locator(".waterfall .bar.tool").first).to_be_visible()
+    expect(page.locator(".chart .bar.tool").first).to_be_visible()

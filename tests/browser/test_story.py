@@ -44,7 +44,7 @@ def test_ask_approve_see_the_trace_and_undo(visitor: Visitor, api: httpx.Client)
 
     call.locator("summary").click()
     call.get_by_role("button", name="Show the whole run").click()
-    expect(page.locator(".waterfall .bar.tool").first).to_be_visible()
+    expect(page.locator(".chart .bar.tool").first).to_be_visible()
     visitor.settle()
     visitor.picture("trace")
 

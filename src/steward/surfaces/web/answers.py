@@ -24,9 +24,9 @@ def draw_answer(answer: Answer, *, last: bool, reply: Callable[[str], None]) -> 
     elif answer["status"] == "failed":
         st.error(look.plain(answer["answer"]), icon=":material/error:")
     else:
-        st.markdown(answer["answer"])
+        st.markdown(look.broken(answer["answer"]))
     if answer["sources"]:
-        st.markdown("\n".join(_source(number, item) for number, item in enumerate(answer["sources"], 1)))
+        st.markdown("\n".join(map(_source, answer["sources"])))
     if answer["reasoning"]:
         with st.expander("How it got there"):
             st.markdown(look.plain(answer["reasoning"]))
@@ -65,12 +65,13 @@ def draw_call(call: Call, *, ended: bool = True) -> None:
             go("activity", trace=call["call_id"])
 
 
-def _source(number: int, source: Mapping[str, Any]) -> str:
+def _source(source: Mapping[str, Any]) -> str:
+    """Without a number: the answer has its own for what it quotes."""
     title = look.plain(source["title"])
     where = source["location"]
     named = f"[{title}]({where})" if where.startswith(("http://", "https://")) else f"{title} `{where}`"
     more = " · ".join(look.plain(part) for part in (source.get("detail"), source.get("date")) if part)
-    return f"{number}. {named} {more}"
+    return f"- {named} {more}"
 
 
 def _gap(answer: Answer) -> None:

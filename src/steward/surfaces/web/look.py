@@ -6,11 +6,11 @@ Owns nothing but presentation. Whatever comes from others (titles, arguments, re
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -27,22 +27,20 @@ mark {background: color-mix(in srgb, #f59e0b 38%, transparent); color: inherit; 
   padding: 0 .12em}
 .passage {line-height: 1.55; white-space: pre-wrap; overflow-wrap: anywhere; margin: .2rem 0 .4rem}
 .faint {opacity: .72; font-size: .86rem}
-.waterfall {display: grid; grid-template-columns: minmax(9rem, 17rem) 1fr 4.5rem; gap: .2rem .7rem;
-  align-items: center; font-size: .86rem}
-.waterfall .name {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
-.waterfall .line {position: relative; height: 1.1rem; border-radius: .25rem;
+.passage code {font-size: .92em; padding: 0 .25em; border-radius: .25em;
+  background: color-mix(in srgb, currentColor 9%, transparent)}
+.chart {font-size: .86rem}
+.chart .row {display: grid; grid-template-columns: 15rem 1fr 4.5rem; gap: 0 .7rem; align-items: center;
+  padding: .12rem 0}
+.chart .name {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
+.chart .line {position: relative; height: 1.1rem; border-radius: .25rem;
   background: color-mix(in srgb, currentColor 7%, transparent)}
-.waterfall .bar {position: absolute; top: .15rem; bottom: .15rem; min-width: 3px; border-radius: .2rem;
-  background: #0d9488}
-.waterfall .bar.model {background: #6366f1} .waterfall .bar.run {background: #64748b}
-.waterfall .bar.failed {background: #dc2626}
-.waterfall .time {text-align: right; font-variant-numeric: tabular-nums; opacity: .8}
-.bars {display: grid; grid-template-columns: minmax(8rem, 15rem) 1fr 4.5rem; gap: .25rem .7rem;
-  align-items: center; font-size: .86rem}
-.bars .name {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
-.bars .bar {height: .9rem; border-radius: .2rem; background: #0d9488}
-.bars .bar.bad {background: #dc2626}
-.bars .time {text-align: right; font-variant-numeric: tabular-nums; opacity: .8}
+.chart .bar {position: absolute; top: .15rem; bottom: .15rem; border-radius: .2rem; background: #0d9488}
+.chart .bar.model {background: #6366f1} .chart .bar.run {background: #64748b}
+.chart .bar.failed {background: #dc2626}
+.chart .time {text-align: right; font-variant-numeric: tabular-nums; opacity: .8}
+[role="tab"][aria-selected="true"], button[kind$="Active"] {color: inherit !important; font-weight: 600}
+[class*="st-key-conversation-"] button {justify-content: flex-start; text-align: left}
 .scroll {overflow-x: auto}
 .scroll table {border-collapse: collapse; width: 100%; font-size: .88rem}
 .scroll th {text-align: left; opacity: .72; font-weight: 600}
@@ -51,7 +49,8 @@ mark {background: color-mix(in srgb, #f59e0b 38%, transparent); color: inherit; 
 .scroll td:first-child {white-space: normal; overflow-wrap: anywhere}
 @media (max-width: 640px) {
   .stMainBlockContainer {padding: 3.4rem .9rem 6rem}
-  .waterfall {grid-template-columns: 1fr 3.6rem} .waterfall .line {grid-column: 1 / -1; grid-row: auto}
+  .chart .row {grid-template-columns: 1fr auto; padding: .2rem 0}
+  .chart .line {grid-column: 1 / -1; grid-row: 2}
 }
 </style>"""
 
@@ -81,6 +80,11 @@ def plain(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
+def broken(markdown: str) -> str:
+    """Lines stay lines: Markdown alone would run them together."""
+    return markdown.replace("\n", "  \n")
+
+
 def pretty(value: Any) -> str:
     return (
         value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
@@ -93,8 +97,7 @@ def ago(moment: str, now: datetime | None = None) -> str:
     seconds = ((now or datetime.now(UTC)) - at).total_seconds()
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {word}{'' if count == 1 else 's'} ago"
+            return f"{counted(int(seconds // size), word)} ago"
     return "just now"
 
 
@@ -131,16 +134,46 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     st.html(f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
 
-def bars(label: str, values: Sequence[tuple[str, float, str]], *, bad: bool = False) -> None:
-    """A bar chart: name, size and words for each bar."""
-    longest = max((size for _, size, _ in values), default=0) or 1
-    cells = [
-        f'<div class="name" title="{escape(name)}">{escape(name)}</div>'
-        f'<div><div class="bar{" bad" if bad else ""}" style="width:{100 * size / longest:.1f}%"></div></div>'
-        f'<div class="time">{escape(words)}</div>'
-        for name, size, words in values
+class Bar(NamedTuple):
+    """One line of a chart: where it begins and how long it is, in percent of the whole."""
+
+    name: str
+    left: float
+    width: float
+    words: str
+    kind: str = "tool"  # tool, model, run or failed
+    depth: int = 0
+
+
+def chart(label: str, bars: Iterable[Bar]) -> str:
+    """Names, bars and words, as markup. On a narrow screen a bar stands under its name."""
+    rows = [
+        f'<div class="row"><div class="name" style="padding-left:{min(bar.depth, 6) * 0.9:.1f}rem" '
+        f'title="{escape(bar.name)}">{escape(bar.name)}</div>'
+        f'<div class="line"><div class="bar {bar.kind}" style="left:{bar.left:.2f}%;'
+        f'width:max({bar.width:.2f}%, {3 if bar.width else 0}px)"></div></div>'
+        f'<div class="time">{escape(bar.words)}</div></div>'
+        for bar in bars
     ]
-    st.html(f'<div class="bars" role="img" aria-label="{escape(label)}">{"".join(cells)}</div>')
+    return f'<div class="chart" role="table" aria-label="{escape(label)}">{"".join(rows)}</div>'
+
+
+def compare(label: str, values: Sequence[tuple[str, float, str]], *, kind: str = "tool") -> None:
+    """Names with their sizes, the longest across the whole line."""
+    longest = max((size for _, size, _ in values), default=0) or 1
+    st.html(chart(label, (Bar(name, 0, 100 * size / longest, words, kind) for name, size, words in values)))
+
+
+def short(text: str, most: int) -> str:
+    """At most so many characters, cut between words."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return f"{cut.rpartition(' ')[0] or cut}…"
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def empty(title: str, hint: str, *, icon: str) -> None:

@@ -3,6 +3,8 @@
 import re
 from html import escape
 
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+_CODE = re.compile(r"`([^`\n]+)`")
 _WORD = re.compile(r"[^\W_]+")
 # Words that every passage has: marking them marks nothing.
 _COMMON = re.compile(
@@ -21,6 +23,11 @@ def marked(text: str, query: str) -> str:
             pieces += [escape(text[last : found.start()]), f"<mark>{escape(found[0])}</mark>"]
             last = found.end()
     return "".join([*pieces, escape(text[last:])])
+
+
+def lightly_set(markup: str) -> str:
+    """Markdown's bold and code shown as such, in text that is escaped already; the rest stays as written."""
+    return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<b>\1</b>", markup))
 
 
 def _stem(word: str) -> str:

@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
     "theme.light.secondaryBackgroundColor": "#f1f5f4",
     "theme.light.textColor": "#16211f",
     "theme.light.linkColor": "#0f766e",
-    "theme.dark.primaryColor": "#2dd4bf",
+    "theme.dark.primaryColor": "#0f8276",
     "theme.dark.backgroundColor": "#101615",
     "theme.dark.secondaryBackgroundColor": "#1a2321",
     "theme.dark.textColor": "#e6efec",

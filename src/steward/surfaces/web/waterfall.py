@@ -5,10 +5,9 @@ Pure: spans of `GET /v1/traces/{id}` in, markup out. Everything in a span is som
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-from steward.surfaces.web.look import milliseconds
+from steward.surfaces.web.look import Bar, chart, milliseconds
 
 Span = Mapping[str, Any]
 
@@ -73,12 +72,17 @@ def _kind(name: str) -> str:
 
 
 def markup(found: Sequence[Row]) -> str:
-    cells = [
-        f'<div class="name" style="padding-left:{min(row.depth, 6) * 0.9:.1f}rem" title="{escape(row.name)}">'
-        f"{escape(row.name)}</div>"
-        f'<div class="line"><div class="bar {"failed" if row.failed else row.kind}" '
-        f'style="left:{row.left:.2f}%;width:{row.width:.2f}%"></div></div>'
-        f'<div class="time">{milliseconds(row.duration_ms)}</div>'
-        for row in found
-    ]
-    return f'<div class="waterfall" role="table" aria-label="Spans of this run">{"".join(cells)}</div>'
+    return chart(
+        "Spans of this run",
+        (
+            Bar(
+                row.name,
+                row.left,
+                row.width,
+                milliseconds(row.duration_ms),
+                kind="failed" if row.failed else row.kind,
+                depth=row.depth,
+            )
+            for row in found
+        ),
+    )

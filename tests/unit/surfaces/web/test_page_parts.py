@@ -8,7 +8,7 @@ import pytest
 from steward.contract.errors import StewardError
 from steward.surfaces.web import look, measures, waterfall
 from steward.surfaces.web.client import read_events
-from steward.surfaces.web.passages import marked
+from steward.surfaces.web.passages import lightly_set, marked
 from steward.surfaces.web.work import Job
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -69,6 +69,23 @@ def test_a_name_from_elsewhere_stays_text() -> None:
 )
 def test_the_searched_words_are_marked(text: str, query: str, shown: str) -> None:
     assert marked(text, query) == shown
+
+
+def test_markdown_in_a_passage_is_set_lightly_and_stays_text_otherwise() -> None:
+    text = marked("**a yes** runs `steward approve ID`; <b> and ** and ` stay", "approve")
+    assert lightly_set(text) == (
+        "<b>a yes</b> runs <code>steward <mark>approve</mark> ID</code>; &lt;b&gt; and ** and ` stay"
+    )
+
+
+def test_titles_are_cut_between_words() -> None:
+    cut = [look.short(text, 12) for text in ("buy milk", "call the bank today", "Donaudampfschiff")]
+    assert cut == ["buy milk", "call the…", "Donaudampfs…"]
+
+
+def test_a_bar_that_is_nothing_is_not_drawn() -> None:
+    drawn = look.chart("Sizes", [look.Bar("none", 0, 0, "0 %"), look.Bar("some", 0, 0.1, "0.1 %")])
+    assert ("max(0.00%, 0px)" in drawn, "max(0.10%, 3px)" in drawn) == (True, True)
 
 
 def test_tools_are_measured_by_what_ran() -> None:

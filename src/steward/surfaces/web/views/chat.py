@@ -15,9 +15,9 @@ from steward.surfaces.web.work import Job
 
 Conversation = Mapping[str, Any]
 AGENTS = {
-    "assistant": "Helps with everything: tasks, knowledge, the web, files",
-    "tasks": "Keeps your task list",
-    "researcher": "Finds things out, and says where it has them from",
+    "assistant": "tasks, documents, web, files",
+    "tasks": "your task list",
+    "researcher": "finds out, with sources",
 }
 EXAMPLES = (
     "What is due this week?",
@@ -36,8 +36,7 @@ def show() -> None:
         st.title("Chat")
         past: list[Mapping[str, Any]] = list(conversation["turns"]) if conversation else []
         for number, turn in enumerate(past, 1):
-            with st.chat_message("user"):
-                st.markdown(look.plain(turn["said"]))
+            _said(turn["said"])
             with _answering():
                 draw_answer(turn["answer"], last=number == len(past), reply=_ask)
         running = turns.running(here)
@@ -57,6 +56,11 @@ def _here() -> str | None:
     return here
 
 
+def _said(text: str) -> None:
+    with st.chat_message("user", avatar=":material/person:"):
+        st.markdown(look.broken(look.plain(text)))
+
+
 def _answering() -> Any:
     return st.chat_message("assistant", avatar=str(look.PICTURES / "icon.svg"))
 
@@ -68,7 +72,7 @@ def _sidebar(conversation: Conversation | None) -> None:
             st.rerun()
         for item in api().get("/v1/conversations", limit=20)["items"]:
             here = conversation is not None and item["id"] == conversation["id"]
-            title = look.plain(item["title"][:40] or "Without words")
+            title = look.plain(look.short(item["title"], 48) or "Without words")
             waits = f" {look.badge('waits', 'orange')}" if item["pending"] else ""
             waits = f" {look.badge('works', 'blue')}" if turns.running(item["id"]) else waits
             kind = "secondary" if here else "tertiary"
@@ -130,8 +134,7 @@ def _ask(message: str) -> None:
 
 
 def _running(turn: Job) -> None:
-    with st.chat_message("user"):
-        st.markdown(look.plain(turns.said(turn)))
+    _said(turns.said(turn))
     here = turns.opened(turn)
     with _answering():
         # A new conversation gets its name first; then it can be stopped.
@@ -160,7 +163,7 @@ def _progress(turn: Job) -> None:
     said = "".join(data["text"] for name, data in notes if name == "text")
     steps = [data["text"] for name, data in notes if name == "progress"]
     if said:
-        st.markdown(said)
+        st.markdown(look.broken(said))
     else:
         st.caption(look.plain(steps[-1] if steps else "Thinking…"))
 

@@ -9,13 +9,14 @@ import streamlit as st
 
 from steward.surfaces.web import look, work
 from steward.surfaces.web.ingest import ingest
-from steward.surfaces.web.passages import marked
+from steward.surfaces.web.passages import lightly_set, marked
 from steward.surfaces.web.session import api, may, plainly, say
 from steward.surfaces.web.work import Job
 
 Collection = Mapping[str, Any]
 INGEST = "ingest"
 DROP = "drop:"
+MARKDOWN = (".md", ".markdown")
 KINDS = [
     "md",
     "txt",
@@ -92,7 +93,7 @@ def _results(query: str, data: Mapping[str, Any]) -> None:
     advice = data["query_refinement"]
     if not data["results"]:
         look.empty("Nothing relevant was found", advice["message"], icon=":material/search_off:")
-    elif advice["status"] != "effective":
+    elif advice["status"] != "optimal":
         st.caption(look.plain(advice["message"]))
     if advice["suggestions"]:
         st.caption("Try: " + " · ".join(look.plain(item) for item in advice["suggestions"]))
@@ -105,7 +106,10 @@ def _results(query: str, data: Mapping[str, Any]) -> None:
                 st.badge(look.plain(hit["relevance_label"]), color="green")
             if hit["header_path"]:
                 st.caption(f":material/subdirectory_arrow_right: {look.plain(hit['header_path'])}")
-            st.html(f'<div class="passage">{marked(hit["content"], query)}</div>')
+            text = marked(hit["content"], query)
+            if hit["source_document"].endswith(MARKDOWN):
+                text = lightly_set(text)
+            st.html(f'<div class="passage">{text}</div>')
             st.html(
                 f'<div class="faint">{escape(hit["source_document"])} in {escape(about["collection"])}'
                 f"{escape(page)} · relevance {hit['relevance_score']:.2f}</div>"
@@ -194,19 +198,18 @@ def _manage(collections: Sequence[Collection], projects: Sequence[Mapping[str, A
 def _collection(item: Collection) -> None:
     name = item["name"]
     with st.container(border=True, key=f"collection-{name}"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{look.plain(name)}**", width="content")
-            st.caption(
-                f"{item['documents']} documents · {item['chunks']} passages · "
-                f"{look.kilobytes(item['size_bytes'])}",
-                width="stretch",
-            )
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown(f"**{look.plain(name)}**", width="stretch")
             if (deleting := work.find(f"{DROP}{name}")) is not None:
                 work.watch(deleting, lambda _: st.caption("Deleting…", width="content"))
             elif may("approve") and st.button(
                 "", icon=":material/delete:", help="Delete", type="tertiary", key=f"drop-{name}"
             ):
                 _delete(item)
+        st.caption(
+            f"{look.counted(item['documents'], 'document')} · {look.counted(item['chunks'], 'passage')} · "
+            f"{look.kilobytes(item['size_bytes'])}"
+        )
         if item["documents"] and st.toggle("Show its documents", key=f"open-{name}"):
             _documents(name)
 

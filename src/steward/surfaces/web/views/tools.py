@@ -87,12 +87,13 @@ def _agents() -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{look.plain(identity)}**", width="content")
                 look.state_badge(agent["state"])
-                st.caption(f"{len(agent['tools'])} tools", width="stretch")
-                if st.button(
-                    "Health", icon=":material/ecg_heart:", type="tertiary", key=f"health-{identity}"
-                ):
-                    st.session_state["health-of"] = identity
-                _switch(agent)
+                st.caption(look.counted(len(agent["tools"]), "tool"), width="stretch")
+                with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
+                    if st.button(
+                        "Health", icon=":material/ecg_heart:", type="tertiary", key=f"health-{identity}"
+                    ):
+                        st.session_state["health-of"] = identity
+                    _switch(agent)
             if agent["problem"]:
                 st.markdown(f":material/warning: {look.plain(agent['problem'])}")
             if st.session_state.get("health-of") == identity:
@@ -138,10 +139,10 @@ def _numbers() -> None:
     st.caption("Of the last thousand calls. Prometheus finds all of them at `/metrics`.")
     st.markdown("**How long a call takes** (median)")
     times = [(item.tool, item.median_ms, look.milliseconds(item.median_ms)) for item in fared]
-    look.bars("Median time of each tool", times)
+    look.compare("Median time of each tool", times)
     st.markdown("**How often it fails**")
     shares = [(item.tool, item.failed_share, f"{100 * item.failed_share:.0f} %") for item in fared]
-    look.bars("Share of failed calls of each tool", shares, bad=True)
+    look.compare("Share of failed calls of each tool", shares, kind="failed")
     look.table(
         ("Tool", "Calls", "Failed", "Median", "Slowest"),
         [

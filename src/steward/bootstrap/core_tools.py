@@ -34,7 +34,8 @@ def _save_fact(facts: FactStore) -> FunctionTool:
     return FunctionTool(
         ToolSpec(
             name="save_fact",
-            description="Remember a fact that the person states, word for word.",
+            description="Remember a fact that the person states, word for word. Prefer store_memory for what "
+            "is to be found again by meaning.",
             input_schema={
                 "type": "object",
                 "properties": {
@@ -73,7 +74,8 @@ def _log_to_obsidian(vault: Path | None) -> FunctionTool:
     return FunctionTool(
         ToolSpec(
             name="log_to_obsidian",
-            description="Append an entry to today's note in the person's Obsidian vault.",
+            description="Append an entry to today's note in the person's Obsidian vault. Prefer store_memory "
+            "for what Steward itself is to remember.",
             input_schema={
                 "type": "object",
                 "properties": {"text": {"type": "string", "description": "What to write down."}},

@@ -134,7 +134,9 @@ def _search(library: Library) -> FunctionTool:
     return FunctionTool(
         ToolSpec(
             name="search_memory",
-            description="Find what was learned before, by meaning: past research, facts, decisions.",
+            description="Find what was learned before, by meaning: past research, facts, decisions. Use it "
+            "instead of web_search for what was found out or told before. Prefer query_knowledge_base for "
+            "documents.",
             input_schema={
                 "type": "object",
                 "properties": _properties(
@@ -174,7 +176,8 @@ def _store(library: Library) -> FunctionTool:
     return FunctionTool(
         ToolSpec(
             name="store_memory",
-            description="Keep what was learned, to be found again. A newer fact takes an older one's place.",
+            description="Keep what was learned, to be found again. A newer fact takes an older one's place. "
+            "Prefer augment_knowledge for whole documents.",
             input_schema={
                 "type": "object",
                 "properties": _properties(
@@ -212,7 +215,7 @@ def _forget(library: Library) -> FunctionTool:
         ToolSpec(
             name="forget_memory",
             description="Forget one memory by its id, with what it took the place of, or without an id "
-            "everything in the scope. For good.",
+            "everything in the scope. For good. Prefer store_memory for a fact that has changed.",
             input_schema={
                 "type": "object",
                 "properties": _properties(id={"type": ["string", "null"], "description": "The memory's id."}),

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import orjson
 
+from steward.contract.preferences import without_rivals
 from steward.contract.tool import ToolSpec
 
 LONGEST = 1_000  # characters of a description that are read for its meaning
@@ -46,9 +47,14 @@ class Definition:
         return name_words(head) if separator else ""
 
     @cached_property
+    def about(self) -> str:
+        """Its description without what it says other tools are for: those words must not find this one."""
+        return without_rivals(self.spec.description)
+
+    @cached_property
     def whole(self) -> str:
         """Name and description, as they are embedded."""
-        return f"{self.names}: {self.spec.description[:LONGEST]}"
+        return f"{self.names}: {self.about[:LONGEST]}"
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -57,7 +63,7 @@ class Definition:
 
     @cached_property
     def opening(self) -> str:
-        return first_sentence(self.spec.description) or self.names
+        return first_sentence(self.about) or self.names
 
     @cached_property
     def parameters(self) -> str:

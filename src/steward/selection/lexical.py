@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from steward.contract.ports import RankedTool
+from steward.contract.preferences import without_rivals
 from steward.contract.stems import english_stem
 from steward.contract.tool import ToolSpec
 
@@ -102,7 +103,7 @@ def _frequencies(field: Mapping[str, list[str]], usual: Mapping[str, float]) -> 
 
 def _fields(tool: ToolSpec) -> dict[str, list[str]]:
     names = " ".join((tool.name, *tool.aliases, tool.title or "", tool.category or ""))
-    told = " ".join((tool.description, *tool.examples))
+    told = " ".join((without_rivals(tool.description), *tool.examples))
     return {
         "name": words(names),
         "description": words(told),

@@ -45,7 +45,7 @@ class Postings:
         fields = {
             "names": words(f"{tool.names} {' '.join(tool.spec.aliases)} {tool.spec.title or ''}"),
             "opening": words(tool.opening),
-            "told": words(f"{tool.spec.description} {tool.server} {tool.spec.category or ''}"),
+            "told": words(f"{tool.about} {tool.server} {tool.spec.category or ''}"),
             "parameters": words(tool.parameters),
         }
         weights: defaultdict[str, float] = defaultdict(float)

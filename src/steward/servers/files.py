@@ -184,14 +184,21 @@ def build(roots: Sequence[Path], *, max_bytes: int = MAX_BYTES) -> FastMCP:
 
     @server.tool(annotations=READS)
     def read_file(path: Annotated[str, Field(description="A text file below an allowed folder.")]) -> str:
-        """The contents of a text file."""
+        """The contents of a text file.
+
+        Prefer query_knowledge_base for finding something in many documents. Prefer fetch_page for addresses
+        on the web.
+        """
         return read_text(allowed, path, max_bytes=max_bytes).content
 
     @server.tool(annotations=READS)
     def list_directory(
         path: Annotated[str, Field(description="A folder below an allowed one.")] = ".",
     ) -> Listing:
-        """What is in a folder."""
+        """What is in a folder.
+
+        Prefer search_files for a file whose name is known in part.
+        """
         return list_folder(allowed, path)
 
     @server.tool(annotations=READS)
@@ -199,7 +206,11 @@ def build(roots: Sequence[Path], *, max_bytes: int = MAX_BYTES) -> FastMCP:
         pattern: Annotated[str, Field(description="A file name pattern such as '*.md'.", min_length=1)],
         path: Annotated[str, Field(description="The folder to start from.")] = ".",
     ) -> Matches:
-        """Find files by name below a folder."""
+        """Find files by name below a folder.
+
+        Use it instead of list_directory when the folder is not known. Prefer query_knowledge_base for what
+        files say.
+        """
         return find_files(allowed, pattern, path)
 
     return server

@@ -166,7 +166,11 @@ def _add_query(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> Non
             str | None, Field(description="Text of the document at hand; it sharpens the search.")
         ] = None,
     ) -> ToolResult:
-        """Search the knowledge base by meaning and words, with re-ranking."""
+        """Search the knowledge base by meaning and words, with re-ranking.
+
+        Use it instead of web_search for the person's own documents, papers and books. Prefer search_memory
+        for what was said or decided.
+        """
         answer = await knowledge.query(
             query,
             collections=parse_names(collections),
@@ -192,7 +196,10 @@ def _add_collections(server: FastMCP, knowledge: KnowledgeBase, seconds: float) 
         ] = None,
         project_name: Annotated[str | None, Field(description="A project to link the new one to.")] = None,
     ) -> ToolResult | mcp_types.InputRequiredResult:
-        """Create, list, inspect or delete collections. Deleting removes every document in it, for good."""
+        """Create, list, inspect or delete collections. Deleting removes every document in it, for good.
+
+        Prefer query_knowledge_base for searching in them.
+        """
         if action == "list":
             found = await knowledge.collections()
             data = {"status": "success", "collections": [shapes.collection_data(item) for item in found]}
@@ -243,7 +250,10 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) ->
         ctx: Context,
         recursive: Annotated[bool, Field(description="Folders inside the folder as well.")] = False,
     ) -> ToolResult:
-        """Add a file or folder: Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped."""
+        """Add a file or folder: Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped.
+
+        Prefer augment_knowledge for text that is in no file.
+        """
 
         async def progress(done: int, total: int | None, message: str) -> None:
             await ctx.report_progress(done, total, message)
@@ -261,7 +271,10 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) ->
         collection: Annotated[str, Field(description="The collection to add it to.")],
         title: Annotated[str | None, Field(description="The document's title.")] = None,
     ) -> ToolResult:
-        """Add outside research. The same source again replaces what it said before."""
+        """Add outside research. The same source again replaces what it said before.
+
+        Prefer ingest_documents for files and folders. Prefer store_memory for single findings.
+        """
         report = await knowledge.augment(content, source=source, collection=collection, title=title)
         return ToolResult(
             content=shapes.report_text(report, collection),
@@ -279,7 +292,10 @@ def _add_projects(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> 
         project_name: Annotated[str | None, Field(description="The project.")] = None,
         collections: Annotated[str | None, Field(description="Comma-separated collection names.")] = None,
     ) -> ToolResult | mcp_types.InputRequiredResult:
-        """Group collections under projects, and choose which ones a project searches by default."""
+        """Group collections under projects, and choose which ones a project searches by default.
+
+        Prefer manage_collections for a collection by itself.
+        """
         wanted = {"project_name": project_name}
         if action != "create":
             wanted["collections"] = collections

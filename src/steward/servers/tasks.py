@@ -114,7 +114,7 @@ def _add(service: TaskService) -> TaskTool:
     return TaskTool(
         name="add_task",
         title="Add a task",
-        description="Create a task.\n\n"
+        description="Create a task. Prefer update_task for a task that is there already.\n\n"
         'Examples: "Add buy milk to my tasks"; "Remember to call mom tomorrow, it\'s important".',
         parameters=_parameters(
             ["title"],
@@ -138,7 +138,7 @@ def _list(service: TaskService) -> TaskTool:
     return TaskTool(
         name="list_tasks",
         title="List tasks",
-        description="List a user's tasks, with filters.\n\n"
+        description="List a user's tasks, with filters. Use it whenever a task's id is needed.\n\n"
         'Examples: "Show my tasks"; "What is due today?" (due_after yesterday, due_before tomorrow); '
         '"What did I finish?" (completed true).',
         parameters=_parameters(
@@ -166,7 +166,8 @@ def _complete(service: TaskService) -> TaskTool:
     return TaskTool(
         name="complete_task",
         title="Complete a task",
-        description="Mark a task as completed. Completing it again changes nothing and says so.\n\n"
+        description="Mark a task as completed. Completing it again changes nothing and says so. Use it "
+        "instead of delete_task for what was done.\n\n"
         'Examples: "I bought the milk"; "Done with the report".',
         parameters=_parameters(["task_id"], task_id=TASK_ID),
         output_schema=_answers(["task"], task=TASK, next_task=TASK),
@@ -182,7 +183,8 @@ def _delete(service: TaskService) -> TaskTool:
     return TaskTool(
         name="delete_task",
         title="Delete a task",
-        description="Permanently remove a task. It cannot be undone: ask the person first.\n\n"
+        description="Permanently remove a task. It cannot be undone: ask the person first. Prefer "
+        "complete_task for what was done.\n\n"
         'Examples: "Delete the old reminder"; "Get rid of the gym task".',
         parameters=_parameters(["task_id"], task_id=TASK_ID),
         output_schema=_answers(["deleted_task"], deleted_task=TASK),
@@ -200,7 +202,8 @@ def _update(service: TaskService) -> TaskTool:
         name="update_task",
         title="Change a task",
         description="Change one or more properties of a task; null clears a description, due date or "
-        'recurrence.\n\nExamples: "Change meeting to 4pm"; "Make the groceries task high priority".',
+        "recurrence. Prefer complete_task for what was done.\n\n"
+        'Examples: "Change meeting to 4pm"; "Make the groceries task high priority".',
         parameters=_parameters(
             ["task_id"],
             task_id=TASK_ID,

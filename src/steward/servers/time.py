@@ -76,7 +76,10 @@ def build(*, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> FastM
             Field(description="An IANA time zone, such as 'Europe/Berlin', or the city it is named after."),
         ] = "UTC",
     ) -> TimeContextResult:
-        """The current date and time in a time zone, with the Unix epoch."""
+        """The current date and time in a time zone, with the Unix epoch.
+
+        Use it instead of web_search for what time or day it is.
+        """
         return current_time(TimeContextParams(timezone=timezone), clock())
 
     return server

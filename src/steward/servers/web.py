@@ -157,7 +157,12 @@ def build(engine: SearchEngine, pages: PageFetcher, *, max_results: int = 10) ->
         query: Annotated[str, Field(description="What to look for.", min_length=1, max_length=LONGEST_QUERY)],
         max_results: Annotated[int, Field(description="At most this many.", ge=1, le=MOST_RESULTS)] = usual,
     ) -> list[SearchWebResult]:
-        """Search the web; each result has a title, a URL and a snippet."""
+        """Search the web; each result has a title, a URL and a snippet.
+
+        Use it for what changes or is not known here. Prefer search_memory for what was found out before.
+        Prefer query_knowledge_base for the person's own documents. Prefer fetch_page for an address that is
+        known.
+        """
         return await engine.search(SearchWebParams(query=query, max_results=max_results))
 
     @server.tool(annotations=reads)
@@ -167,7 +172,10 @@ def build(engine: SearchEngine, pages: PageFetcher, *, max_results: int = 10) ->
             int, Field(description="At most this much of its text.", ge=200, le=MOST_CHARACTERS)
         ] = USUAL_CHARACTERS,
     ) -> FetchPageResult:
-        """Read a web page, PDF or text at an address, as Markdown, with its title and date."""
+        """Read a web page, PDF or text at an address, as Markdown, with its title and date.
+
+        Use it instead of web_search when the address is known. Prefer read_file for files on this computer.
+        """
         return await pages.fetch(FetchPageParams(url=url, max_characters=max_characters))
 
     return server

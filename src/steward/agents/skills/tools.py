@@ -30,7 +30,8 @@ def _find(book: SkillBook) -> FunctionTool:
     return FunctionTool(
         _spec(
             FIND,
-            "Find skills: instructions for how something is done here. Look before a task of several steps.",
+            "Find skills: instructions for how something is done here. Use it for a task of several steps. "
+            "Prefer use_skill when the skill's name is known.",
             {"query": {"type": "string", "minLength": 1, "maxLength": 2_000, "description": "The task."}},
         ),
         find,
@@ -44,7 +45,8 @@ def _use(book: SkillBook) -> FunctionTool:
     return FunctionTool(
         _spec(
             USE,
-            "Open a skill by its name: its instructions, the tools it allows, and its scripts.",
+            "Open a skill by its name: its instructions, the tools it allows, and its scripts. "
+            "Prefer find_skills when the name is not known.",
             {"name": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The skill's name."}},
         ),
         use,

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from pydantic_ai import ToolDefinition
 
 from steward.contract.ports import Embedder
+from steward.contract.preferences import Preference, preferences, without_rivals
 from steward.models.planner.finding import shape_of, without_values
 from steward.models.planner.parameters import Kind, Parameter, parameters_of
+from steward.models.planner.preferences import preferred
 from steward.models.planner.words import bare, intention, split_name, stem, stems
 
 THRESHOLD = 0.35  # below this nothing fits
@@ -58,9 +60,22 @@ class KnownTool:
         return tuple(map(str, cast("Sequence[Any]", self.metadata.get("examples") or ())))
 
     @cached_property
+    def about(self) -> str:
+        """Its description without what it says other tools are for."""
+        return without_rivals(self.definition.description or "")
+
+    @property
+    def preferences(self) -> tuple[Preference, ...]:
+        return preferences(self.definition.description or "")
+
+    @property
+    def own_words(self) -> frozenset[str]:
+        return self.name_stems | frozenset(stems(self.about))
+
+    @cached_property
     def text(self) -> str:
         name = " ".join(split_name(self.name))
-        return f"{name}: {self.definition.description or ''}".strip()
+        return f"{name}: {self.about}".strip()
 
     @cached_property
     def returns(self) -> Mapping[str, Any] | None:
@@ -76,7 +91,7 @@ class KnownTool:
                 PARAMETER_WEIGHT,
                 " ".join(f"{each.label} {' '.join(map(str, each.choices))}" for each in self.parameters),
             ),
-            (TEXT_WEIGHT, f"{self.definition.description or ''} {self.metadata.get('category') or ''}"),
+            (TEXT_WEIGHT, f"{self.about} {self.metadata.get('category') or ''}"),
             (EXAMPLE_WEIGHT, " ".join(self.examples)),
         )
         weights = {each: weight for weight, text in fields for each in stems(text)}
@@ -122,11 +137,15 @@ class Ranking:
         meaning = self._meaning(said, tools)
         words = _words(said, tools)
         wanted = wanted_intention(said)
-        scored: list[Scored] = []
+        scored: list[tuple[KnownTool, float]] = []
         for tool, by_words, by_meaning in zip(tools, words, meaning or [None] * len(tools), strict=True):
             score = _mixed(by_words, by_meaning)
-            scored.append(Scored(tool, round(_with_intention(score, wanted, tool.intention), 4)))
-        return sorted(scored, key=lambda each: (-each.score, each.tool.name))
+            scored.append((tool, round(_with_intention(score, wanted, tool.intention), 4)))
+        likeness = self._likeness if self._embedder else None
+        chosen = preferred(said, scored, fits=THRESHOLD, likeness=likeness)
+        return sorted(
+            (Scored(tool, score) for tool, score in chosen), key=lambda each: (-each.score, each.tool.name)
+        )
 
     def _meaning(self, said: str, tools: Sequence[KnownTool]) -> list[float] | None:
         if self._embedder is None or not said:
@@ -139,9 +158,15 @@ class Ranking:
         at = 0
         for group in texts:
             best = float(flat[at : at + len(group)].max())
-            scores.append(min(1.0, max(0.0, (best - COSINE_FLOOR) / COSINE_RANGE)))
+            scores.append(_risen(best))
             at += len(group)
         return scores
+
+    def _likeness(self, defined: str, said: str) -> float:
+        """Of words of a definition, whose vector is kept, to what was said, whose vector is not."""
+        assert self._embedder is not None
+        self._embed([defined])
+        return _risen(float(self._vectors[defined] @ self._embedder.embed([said])[0]))
 
     def _embed(self, texts: Sequence[str]) -> None:
         if self._embedder is None:
@@ -151,6 +176,10 @@ class Ranking:
             self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
         while len(self._vectors) > max(CACHED_TOOLS, len(texts)):
             self._vectors.popitem(last=False)
+
+
+def _risen(cosine: float) -> float:
+    return min(1.0, max(0.0, (cosine - COSINE_FLOOR) / COSINE_RANGE))
 
 
 def _mixed(by_words: float, by_meaning: float | None) -> float:

@@ -1,0 +1,118 @@
+"""Descriptions say when to prefer which of two tools that both seem to fit. The tools are made up anew."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic_ai import ToolDefinition
+from tests.door import Door
+from tests.invented_tools import STRING, Invented, made_up_words, text
+from tests.planner_talk import Talk
+
+from steward.models.planner.ranking import KnownTool, Ranking
+
+SEEDS = st.integers(0, 10**9)
+few = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+INSTRUCTIONS = (
+    # What a tool says, and what the other one says; {case} is when the first is to be preferred.
+    ("Use this instead of {other} for {case}.", ""),
+    ("Prefer this over `{other}` when somebody speaks of {case}.", ""),
+    ("", "Prefer {other} for {case}."),
+    ("", "Not for {case}; use {other}."),
+    ("", "If it is about {case}, use {other} instead."),
+    ("Use for {case}.", ""),
+    ("Best for {case} or {more}.", "Do not use this for {case}."),
+)
+
+
+class Pair:
+    """Two tools of one kind. Without instructions nothing tells them apart but their names."""
+
+    def __init__(self, seed: int) -> None:
+        self.luck = random.Random(seed)
+        self.noun, self.case, self.more, self.none, first, second = made_up_words(self.luck, 6)
+        self.names = (f"{first}_{self.noun}", f"{second}_{self.noun}")
+        self.world = Invented(seed)
+
+    async def door(self, *instructions: str) -> Door:
+        """The tools with these instructions in their descriptions, the first one's first."""
+        return await Door().with_tools(
+            *(
+                self.world.recorded(
+                    name,
+                    lambda **given: dict(given),
+                    description=f"Ponder a {self.noun}. "
+                    + said.format(other=other, case=self.case, more=self.more),
+                    input_schema=text(title=STRING),
+                )
+                for name, other, said in zip(self.names, reversed(self.names), instructions, strict=True)
+            )
+        )
+
+    async def asked(self, said: str, *instructions: str) -> list[str]:
+        """Which tools were called for a sentence."""
+        await Talk(await self.door(*instructions)).say(said)
+        called = [name for name, _ in self.world.calls]
+        self.world.calls.clear()
+        return called
+
+
+@pytest.mark.req("SKL-Q07", "SKL-EDGE-02")
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+@few
+@given(seed=SEEDS)
+async def test_an_instruction_chooses_and_the_choice_flips_with_it(
+    seed: int, instructions: tuple[str, str]
+) -> None:
+    pair = Pair(seed)
+    said = f'ponder the {pair.noun} "blue" of {pair.case}'
+    told = await pair.asked(said, *instructions)
+    swapped = await pair.asked(said, *reversed(instructions))
+    untold = await pair.asked(said, "", "")
+    assert (told, swapped, untold) == ([pair.names[0]], [pair.names[1]], [])  # untold, it asks
+
+
+@pytest.mark.req("SKL-Q07")
+@few
+@given(seed=SEEDS)
+async def test_where_the_case_is_another_one_the_usual_tool_is_taken(seed: int) -> None:
+    pair = Pair(seed)
+    said = f'ponder the {pair.noun} "blue" of {pair.none}'
+    told = await pair.asked(said, "Use this instead of {other} for {case}.", "")
+    unless = await pair.asked(said, "Use this instead of {other} unless it is about {case}.", "")
+    assert (told, unless) == ([pair.names[1]], [pair.names[0]])
+
+
+@few
+@given(seed=SEEDS)
+async def test_two_that_each_claim_to_be_preferred_are_asked_about(seed: int) -> None:
+    pair = Pair(seed)
+    claim = "Use this instead of {other}."
+    assert await pair.asked(f'ponder the {pair.noun} "blue"', claim, claim) == []
+
+
+def known(name: str, description: str, **more: Any) -> KnownTool:
+    return KnownTool(ToolDefinition(name=name, description=description, **more))
+
+
+def test_an_instruction_makes_no_tool_fit() -> None:
+    loud = known("brew_tea", "Brew tea. Use this instead of play_song always. Use this for songs.")
+    asked = Ranking().rank("play a song", [loud, known("play_song", "Play a song.")])
+    assert asked[0].tool.name == "play_song"
+
+
+def test_a_tool_gains_nothing_from_the_words_it_sends_away() -> None:
+    offered = [known("ponder_a", "Ponder. Not for tulips."), known("ponder_b", "Ponder.")]
+    ranked = Ranking().rank("ponder tulips", offered)
+    assert [each.tool.name for each in ranked] == ["ponder_b", "ponder_a"]
+
+
+def test_a_servers_name_may_be_left_out() -> None:
+    offered = [
+        known("a__ponder", "Ponder. Use this instead of reflect for tulips."),
+        known("b__reflect", "Ponder."),
+    ]
+    ranked = Ranking().rank("ponder tulips", offered)
+    assert ranked[0].tool.name == "a__ponder"

@@ -73,9 +73,26 @@ async def test_a_turn_comes_back_as_it_was(store: ConversationStore) -> None:
     loaded = await store.load("c1", user="ana")
     [turn] = loaded.turns
     assert loaded == replace(
-        made, history='[{"a": 1}]', pending=(PENDING,), turns=loaded.turns, updated_at=loaded.updated_at
+        made,
+        history='[{"a": 1}]',
+        pending=(PENDING,),
+        turns=loaded.turns,
+        updated_at=loaded.updated_at,
+        running=False,
     )
     assert (turn.number, turn.said, turn.speaker, turn.answer) == (1, "delete it", "person:ana", ANSWER)
+
+
+async def test_a_wish_to_stop_reaches_the_turn_that_runs_and_no_later_one(store: ConversationStore) -> None:
+    await create(store)
+    asked = [await store.request_stop("c1", user="ben"), await store.request_stop("c1", user="ana")]
+    running = (await store.load("c1", user="ana")).running
+    wanted = list(await store.stops(["c1", "c2"]))
+    await store.append("c1", TURN)
+    over = [await store.request_stop("c1", user="ana"), list(await store.stops(["c1"]))]
+    await store.claim("c1", user="ana")
+    assert (asked, running, wanted, over) == ([False, True], True, ["c1"], [False, []])
+    assert (list(await store.stops(["c1"])), await store.request_stop("a\0b", user="ana")) == ([], False)
 
 
 async def test_turns_are_numbered_and_the_latest_are_loaded(store: ConversationStore) -> None:

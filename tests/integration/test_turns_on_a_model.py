@@ -2,149 +2,37 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.door import Door, tool
+from pydantic_ai import Agent, DeferredToolRequests, RunContext
+from tests.door import tool
+from tests.model_stage import ANA, Stage, staged, statuses
 from tests.otlp_collector import Collector
-from tests.scripted_model import QUOTA, CallTools, Hang, Say, ScriptedModel, scripted_model
+from tests.scripted_model import QUOTA, CallTools, Hang, Say
 from tests.waiting import until
 
 from steward.agents import recall
-from steward.agents.chat import Chat
-from steward.agents.house import House
-from steward.agents.profile import Conduct, Draft, Profile, Refusal, Rule, Turn
+from steward.agents.profile import Draft, Refusal, Turn
 from steward.agents.rules.base import Lenient
-from steward.contract.call import Caller, CallerKind
-from steward.contract.errors import ConflictError, StewardError, ToolError
-from steward.contract.tool import Effect, RiskLevel
+from steward.agents.session import Session
+from steward.contract.errors import StewardError
 from steward.conversations.model import (
-    Answer,
     AnswerStatus,
     CallStatus,
     Progress,
-    Speaker,
-    TurnEvent,
 )
-from steward.models.catalog import Catalog, ModelConfig
-from steward.models.resilient import Patience
 from steward.models.runs import RunLimits
-from steward.models.spans import model_spans
-from steward.providers.human_input import request_human_input_tool
-from steward.storage.conversations import PostgresConversationStore
 from steward.storage.postgres import Database
-from steward.storage.questions import PostgresQuestionStore
-from steward.storage.tasks import PostgresUserStore
-from steward.tasks.model import User
-from steward.telemetry.traces import NoTracing, Traces
 from steward.telemetry.tracing import Tracing
-
-ANA = Speaker(user="ana", caller=Caller(CallerKind.PERSON, "ana"), may_approve=True, via="cli")
-TITLE = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
-
-
-async def _no_wait(_: float) -> None:
-    return None
-
-
-@dataclass
-class Stage:
-    """Tools that remember what they did, a model that says what it is told, and somebody who talks."""
-
-    model: ScriptedModel
-    store: PostgresConversationStore
-    questions: PostgresQuestionStore
-    tracer: Traces = field(default_factory=NoTracing)
-    rules: tuple[Rule, ...] = ()
-    conduct: Conduct | None = None
-    limits: RunLimits = field(default_factory=RunLimits)
-    burned: list[str] = field(default_factory=list)
-    events: list[TurnEvent] = field(default_factory=list)
-    here: str | None = None
-
-    async def open(self) -> "Stage":
-        async def note(title: str) -> dict[str, str]:
-            """Note it."""
-            return {"noted": title}
-
-        def fail(title: str) -> None:
-            """Fails."""
-            raise ToolError("The shelf is empty.", code="SHELF_EMPTY")
-
-        def burn(title: str) -> dict[str, str]:
-            """Burn it for good."""
-            self.burned.append(title)
-            return {"burned": title}
-
-        self.door = await Door(tracer=self.tracer).with_tools(  # pyright: ignore[reportArgumentType]
-            tool(note, input_schema=TITLE, effect=Effect.WRITES_STORE),
-            tool(fail, input_schema=TITLE),
-            tool(burn, input_schema=TITLE, risk=RiskLevel.IRREVERSIBLE, effect=Effect.WRITES_STORE),
-            request_human_input_tool(self.questions),
-        )
-        return self
-
-    def chat(self) -> Chat:
-        """A new one every time: nothing is kept in it."""
-        config = ModelConfig(choice="openai:m", openai_base_url=self.model.address)
-        patience = Patience(sleep=_no_wait)
-        catalog = Catalog(config, planner=lambda: pytest.fail("no planner here"), patience=patience)
-        spans = model_spans(self.tracer.provider) if isinstance(self.tracer, Tracing) else None
-        house = House(
-            orchestrator=self.door.orchestrator,
-            store=self.store,
-            model=catalog.model,
-            tracer=self.tracer,
-            limits=self.limits,
-            questions=self.questions,
-            spans=spans,
-        )
-        profile = Profile(
-            name="keeper",
-            description="Keeps things.",
-            instructions="Keep things.",
-            rules=self.rules,
-            conduct=self.conduct,
-        )
-        return Chat(house, [profile, replace(profile, name="other")])
-
-    async def say(self, text: str, *script: Any, speaker: Speaker = ANA, chat: Chat | None = None) -> Answer:
-        self.model.script[:] = script
-
-        async def listen(event: TurnEvent) -> None:
-            self.events.append(event)
-
-        answer = await (chat or self.chat()).turn(
-            text, speaker=speaker, agent="keeper", conversation=self.here, listener=listen
-        )
-        self.here = answer.conversation
-        return answer
-
-    def shown(self) -> list[dict[str, Any]]:
-        """The messages of the latest request to the model."""
-        return self.model.requests[-1]["messages"]
-
-
-@asynccontextmanager
-async def staged(database: Database, **more: Any) -> AsyncIterator[Stage]:
-    await PostgresUserStore(database).add(User(id="ana", name="Ana", time_zone="UTC"))
-    async with scripted_model() as model:
-        yield await Stage(
-            model, PostgresConversationStore(database), PostgresQuestionStore(database), **more
-        ).open()
 
 
 @pytest.fixture
 async def stage(database: Database) -> AsyncIterator[Stage]:
     async with staged(database) as stage:
         yield stage
-
-
-def statuses(answer: Answer) -> list[tuple[str, CallStatus]]:
-    return [(call.tool, call.status) for call in answer.tool_calls]
 
 
 async def test_the_model_is_told_what_was_said_and_done_before(stage: Stage) -> None:
@@ -233,38 +121,24 @@ async def test_a_run_ends_at_its_limits(database: Database) -> None:
     assert (answer.status, len(answer.tool_calls) <= 3) == (AnswerStatus.FAILED, True)
 
 
-async def test_a_turn_is_stopped_and_the_next_one_goes_on(stage: Stage) -> None:
-    stage.model.script[:] = [CallTools(("note", {"title": "milk"})), Hang()]
-    chat = stage.chat()
-    started = await chat.begin("note milk", speaker=ANA, agent="keeper")
-    running = asyncio.create_task(started.run())
-    await stage.model.hanging.wait()
-    with pytest.raises(ConflictError):
-        await stage.chat().begin("and now", speaker=ANA, conversation=started.conversation)
-    stops = [chat.stop(started.conversation, user="eve"), chat.stop(started.conversation, user="ana")]
-    answer = await running
-    stage.here = answer.conversation
-    again = await stage.say("go on", Say("Going on."))
-    assert (stops, chat.stop(answer.conversation, user="ana")) == ([False, True], False)
-    assert (answer.status, statuses(answer), again.answer) == (
-        AnswerStatus.FAILED,
-        [("note", CallStatus.DONE)],
-        "Going on.",
+async def test_an_agent_of_its_own_making_has_its_tools_beside_those_behind_the_door(stage: Stage) -> None:
+    def make() -> Agent[Session, Any]:
+        agent = Agent[Session, Any](output_type=[str, DeferredToolRequests], deps_type=Session)
+
+        @agent.tool
+        def whisper(context: RunContext[Session], word: str) -> str:
+            return f"{context.deps.user} hears {word} of {context.deps.correlation_id}"
+
+        return agent
+
+    made = replace(
+        stage.profile(), make_agent=make, equip=lambda session: replace(session, correlation_id="equipped")
     )
-
-
-async def test_a_cancelled_turn_lets_go_of_its_conversation(stage: Stage) -> None:
-    stage.model.script[:] = [Hang()]
-    started = await stage.chat().begin("hang", speaker=ANA, agent="keeper")
-    running = asyncio.create_task(started.run())
-    await stage.model.hanging.wait()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    stage.here = started.conversation
-    assert (await stage.say("go on", Say("Going on."))).answer == "Going on."
-    kept = await stage.store.load(started.conversation, user="ana")
-    assert [turn.answer.status for turn in kept.turns] == [AnswerStatus.FAILED, AnswerStatus.DONE]
+    script = (CallTools(("whisper", {"word": "tea"}), ("note", {"title": "milk"})), Say("Both done."))
+    answer = await stage.say("whisper and note", *script, chat=stage.chat(made))
+    heard = [each["content"] for each in stage.model.requests[-1]["messages"] if each["role"] == "tool"]
+    assert (answer.answer, statuses(answer)) == ("Both done.", [("note", CallStatus.DONE)])
+    assert heard[0] == "ana hears tea of equipped"
 
 
 class Strict(Lenient):

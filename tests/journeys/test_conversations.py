@@ -117,6 +117,27 @@ async def test_clients_that_say_yes_at_once_delete_once(tmp_path: Path, database
     assert (len(done), {each.status_code for each in others} <= {200, 409}) == (1, True)
 
 
+async def test_an_answer_made_in_one_program_is_stopped_from_another(
+    tmp_path: Path, database_url: str
+) -> None:
+    async with scripted_model(Hang()) as model:
+        variables = {"STEWARD_MODEL": "openai:m", "OPENAI_BASE_URL": model.address, "OPENAI_API_KEY": "k"}
+        shell = Shell(tmp_path, database_url, **variables)
+        asking = await shell.start("ask", "Think about it", "--json")
+        async with asyncio.timeout(200):
+            await model.hanging.wait()
+            stopping = await shell.start("stop", "--json")
+            out, _ = await stopping.communicate()
+            answer = json.loads((await asking.communicate())[0])
+            again = await shell.start("stop")
+            nothing, _ = await again.communicate()
+    assert (json.loads(out), asking.returncode) == ({"stopped": [answer["conversation"]]}, 1)
+    assert ("The run was stopped." in answer["answer"], b"Nothing is being answered" in nothing) == (
+        True,
+        True,
+    )
+
+
 async def test_a_chat_goes_on_after_ctrl_c(tmp_path: Path, database_url: str) -> None:
     note = CallTools(("save_fact", {"text": "The key is at Ana's."}))
     async with scripted_model(note, Hang(), Say("Still here.")) as model:

@@ -1,7 +1,9 @@
 """Longer talks with the task assistant on the planner: what people say when nobody tells them how."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.task_house import House, task_house
@@ -66,6 +68,39 @@ async def test_every_deletion_of_many_is_asked_about_by_itself(house: House) -> 
         AnswerStatus.DONE,
     ]
     assert len(await ana.tasks()) == 1
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # never the same day
+async def test_dates_are_read_and_told_by_the_persons_own_clock(house: House, zone: str) -> None:
+    ana = await house.person()
+    await house.platform.tasks.users.change(ana.name, time_zone=zone)
+    added = await ana.say("add call mom tomorrow")
+    tomorrow = datetime.now(ZoneInfo(zone)).date() + timedelta(days=1)
+    due = (await ana.tasks())["call mom"]["due_date"]
+    shown = await ana.say("what is due tomorrow?")
+    assert (due, "due tomorrow" in added.answer, "call mom (due tomorrow" in shown.answer) == (
+        tomorrow.isoformat(),
+        True,
+        True,
+    )
+
+
+async def test_when_something_is_asks_about_the_tasks(house: House) -> None:
+    ana = await house.person("dentist", "buy milk", dentist={"due_date": "2027-03-01"})
+    answers = [
+        (await ana.say(asked)).answer
+        for asked in ("when is the dentist?", "When's my dentist?", "What day is the dentist?")
+    ]
+    assert ["1 Mar 2027" in answer and "buy milk" not in answer for answer in answers] == [True] * 3
+
+
+@pytest.mark.parametrize("hello", ["Hello!", "Good morning", "thanks a lot", "How are you?"])
+async def test_a_courtesy_is_returned_with_what_there_is_to_do(house: House, hello: str) -> None:
+    ana = await house.person()
+    answer = await ana.say(hello)
+    assert answer.status not in (AnswerStatus.GAP, AnswerStatus.FAILED)
+    assert ("add, show, complete, change and delete tasks" in answer.answer, ana.ran()) == (True, [])
+    assert "can't help" not in answer.answer
 
 
 async def test_what_it_cannot_do_it_says(house: House) -> None:

@@ -1,14 +1,14 @@
 """Talking with agents: who is there, and taking a turn with one of them.
 
-Owns which turn runs now in this process, so that it can be stopped, and that agents reach each other only
-through the door. Keeps nothing else between requests.
+Owns that a turn runs by its speaker's clock, and that agents reach each other only through the door. Keeps
+nothing between requests but which turns run now (running.py), so that they can be stopped.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, RunContext
@@ -16,12 +16,14 @@ from pydantic_ai import Agent, DeferredToolRequests, RunContext
 from steward.agents import recall
 from steward.agents.house import House, Voice
 from steward.agents.profile import Profile
+from steward.agents.running import RunningTurns
 from steward.agents.session import Session
 from steward.agents.toolset import OrchestratorToolset
 from steward.agents.turn import TurnRun
 from steward.agents.watching import Listener, nobody
 from steward.contract.call import Caller, CallerKind, new_id
 from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError
+from steward.conversations.clock import in_zone, now_for_speaker
 from steward.conversations.model import Answer, Conversation, Speaker
 from steward.conversations.turns import read_message, title_of
 from steward.models.runs import Stop
@@ -32,17 +34,26 @@ MOST_AGENTS_IN_A_ROW = 3
 _chain: ContextVar[tuple[str, ...]] = ContextVar("agents_asking", default=())
 
 
+ZoneOf = Callable[[str], Awaitable[tzinfo | None]]
+
+
+async def machines_zone(_: str) -> None:
+    """For whoever has told no zone of their own."""
+
+
 class Chat:
     def __init__(
         self,
         house: House,
         profiles: Sequence[Profile],
         *,
-        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        now: Callable[[], datetime] = now_for_speaker,
+        zone_of: ZoneOf = machines_zone,
     ) -> None:
         self._house = house
         self._voices = {profile.name: _voice(house, profile, now) for profile in profiles}
-        self._running: dict[str, tuple[str, Stop]] = {}
+        self._running = RunningTurns(house.store)
+        self._zone_of = zone_of
 
     @property
     def profiles(self) -> Mapping[str, Profile]:
@@ -65,6 +76,7 @@ class Chat:
         """
         text = read_message(message)
         store = self._house.store
+        zone = await self._zone_of(speaker.user)
         if conversation is None:
             voice = self._voice(agent or DEFAULT_AGENT)
             held = await store.create(
@@ -79,10 +91,9 @@ class Chat:
                 raise
         if past:
             held = _with_past(held, past)
-        stop = Stop()
-        self._running[held.id] = (speaker.user, stop)
+        stop = self._running.begin(held.id, user=speaker.user)
         run = TurnRun(self._house, voice, held=held, text=text, speaker=speaker, stop=stop, thread=thread)
-        return StartedTurn(run, stop, lambda: self._running.pop(held.id, None))
+        return StartedTurn(run, stop, zone=zone, ended=lambda: self._running.end(held.id))
 
     async def turn(
         self,
@@ -98,11 +109,7 @@ class Chat:
 
     def stop(self, conversation: str, *, user: str) -> bool:
         """End the turn of this conversation that runs here; False when none does."""
-        owner, stop = self._running.get(conversation, ("", None))
-        if stop is None or owner != user:
-            return False
-        stop()
-        return True
+        return self._running.stop(conversation, user=user)
 
     async def consult(self, agent: str, request: str, *, user: str, asked_by: Caller) -> Answer:
         """One agent asks another: nothing is kept, and nothing said is a person's yes."""
@@ -118,7 +125,8 @@ class Chat:
                 stop=Stop(),
                 kept=False,
             )
-            return await run.run()
+            with in_zone(await self._zone_of(user)):
+                return await run.run()
 
     def _voice(self, name: str) -> Voice:
         voice = self._voices.get(name)
@@ -143,8 +151,9 @@ class Chat:
 class StartedTurn:
     """A turn whose conversation is held; it must be run."""
 
-    def __init__(self, run: TurnRun, stop: Stop, ended: Callable[[], object]) -> None:
+    def __init__(self, run: TurnRun, stop: Stop, *, zone: tzinfo | None, ended: Callable[[], object]) -> None:
         self._run = run
+        self._zone = zone
         self._ended = ended
         self.stop = stop
 
@@ -159,7 +168,8 @@ class StartedTurn:
 
     async def run(self, listener: Listener = nobody) -> Answer:
         try:
-            return await self._run.run(listener)
+            with in_zone(self._zone):
+                return await self._run.run(listener)
         finally:
             self._ended()
 

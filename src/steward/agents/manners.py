@@ -14,7 +14,7 @@ from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored
 
-MANNERS, NO_FACTS = "manners", "no-facts"
+MANNERS, TASK_MANNERS, NO_FACTS = "manners", "task-manners", "no-facts"
 _HELLO = (
     r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))(?: there| steward| again| all)?"
 )
@@ -45,6 +45,8 @@ OFFER = "What can I do for you? Ask “what can you do?” to see it all."
 class Manners:
     """Implements the planner's `Procedure`."""
 
+    offer: str = OFFER  # what follows the courtesy: what one can do here
+
     def decide(
         self,
         dialogue: Dialogue,
@@ -54,7 +56,7 @@ class Manners:
         now: datetime,  # noqa: ARG002
     ) -> Decision | None:
         said = small_talk(dialogue.utterance)
-        return Tell(text=f"{said} {OFFER}", confidence=1.0) if said else None
+        return Tell(text=f"{said} {self.offer}", confidence=1.0) if said else None
 
 
 @dataclass(frozen=True, slots=True)

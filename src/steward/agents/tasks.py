@@ -16,7 +16,7 @@ from steward.agents.rules.wording import PlainWords
 from steward.agents.task_reader import NAME
 from steward.agents.toolset import Offer
 from steward.contract.tool import ToolSpec
-from steward.models.planner.model import local_now
+from steward.conversations.clock import now_for_speaker
 from steward.orchestrator.registry import RegisteredTool
 
 DESCRIPTION = "Keeps your to-do list: adds, shows, completes, changes and deletes tasks."
@@ -39,7 +39,7 @@ nothing else.
 """
 
 
-def tasks_profile(offer: Offer | None = None, *, now: Callable[[], datetime] = local_now) -> Profile:
+def tasks_profile(offer: Offer | None = None, *, now: Callable[[], datetime] = now_for_speaker) -> Profile:
     """The agent `tasks`; `now` is the clock that dates in its answers are told by."""
     return Profile(
         name=NAME,
@@ -57,7 +57,7 @@ def tasks_profile(offer: Offer | None = None, *, now: Callable[[], datetime] = l
 
 
 def rules_for_any(
-    find: FindTool, *, quotes_only: bool = False, now: Callable[[], datetime] = local_now
+    find: FindTool, *, quotes_only: bool = False, now: Callable[[], datetime] = now_for_speaker
 ) -> tuple[Rule, ...]:
     """What holds for every agent that may use the task tools among others.
 

@@ -9,26 +9,25 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 from steward.agents.skills.book import SkillBook
+from steward.bootstrap.ask_tools import ASK, ask_tool
 from steward.bootstrap.knowledge import Library
 from steward.bootstrap.models import catalog, run_limits
-from steward.contract.call import Failed, current_call
-from steward.contract.errors import ErrorCode, InputError
+from steward.contract.errors import StewardError
 from steward.contract.ports import ToolRanker
 from steward.contract.questions import QuestionStore
-from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
-from steward.conversations.model import Answer, AnswerStatus
+from steward.contract.tool import ToolSpec
 from steward.conversations.ports import ConversationStore
-from steward.conversations.shapes import source_shape
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
-from steward.policy.access import LOCAL_USER
 from steward.policy.approval import Rules, assess
-from steward.providers.functions import FunctionTool, LegacyToolAgent
+from steward.providers.functions import LegacyToolAgent
 from steward.settings import Settings
 from steward.storage.gaps import PostgresGapStore
+from steward.tasks.users import Users
 from steward.telemetry.tracing import Tracing
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AGENT = "agents"
-ASK = "ask_"
 GRACE = 10.0  # seconds beyond a run's own limit, so that its words on that arrive
 
 
@@ -131,9 +129,10 @@ def _assistant(making: Making) -> "Profile":
 
 
 def _tasks(making: Making) -> "Profile":
+    from steward.agents.manners import TASK_MANNERS  # noqa: PLC0415
     from steward.agents.tasks import is_task_tool, reader_of, tasks_profile  # noqa: PLC0415
 
-    return tasks_profile(making.offer(is_task_tool, reader_of=reader_of))
+    return tasks_profile(making.offer(is_task_tool, reader_of=reader_of, procedures=(TASK_MANNERS,)))
 
 
 def _researcher(making: Making) -> "Profile":
@@ -201,6 +200,13 @@ def _manners(_: Making) -> "Procedure":
     return Manners()
 
 
+def _task_manners(_: Making) -> "Procedure":
+    from steward.agents.manners import Manners  # noqa: PLC0415
+    from steward.agents.task_words import ABILITIES  # noqa: PLC0415
+
+    return Manners(ABILITIES)
+
+
 def _no_facts(_: Making) -> "Procedure":
     from steward.agents.manners import NoFacts  # noqa: PLC0415
 
@@ -221,6 +227,7 @@ READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {
 # Ways to work that the planner follows for a turn, by the names in `Offer.procedures`.
 PROCEDURES: Mapping[str, Callable[[Making], "Procedure"]] = {
     "manners": _manners,
+    "task-manners": _task_manners,
     "no-facts": _no_facts,
     "skills": _skills,
     "research": _research,
@@ -241,6 +248,7 @@ class TalkingAgents:
         conversations: ConversationStore,
         questions: QuestionStore,
         gaps: PostgresGapStore,
+        users: Users,
         tracer: Tracing,
         rules: Callable[[], Rules],
     ) -> None:
@@ -254,6 +262,7 @@ class TalkingAgents:
         self._skills = skills
         self._questions = questions
         self._gaps = gaps
+        self._users = users
         self._tracer = tracer
         self._rules = rules
         self._chat: Chat | None = None
@@ -267,10 +276,11 @@ class TalkingAgents:
                 self._chat = await asyncio.to_thread(self._open)
         return self._chat
 
-    @property
-    def running(self) -> "Chat | None":
-        """For whoever stops a turn: nobody who never talked has one."""
-        return self._chat
+    async def stop(self, conversation: str, *, user: str) -> bool:
+        """End the turn that runs now, here or in another program; False when none does."""
+        if self._chat is not None and self._chat.stop(conversation, user=user):
+            return True
+        return await self.conversations.request_stop(conversation, user=user)
 
     async def warm(self) -> None:
         """Make everything a first turn needs, so that it need not wait for it. Never fails anything."""
@@ -302,9 +312,17 @@ class TalkingAgents:
             spans=model_spans(self._tracer.provider),
             gaps=self._gaps,
         )
-        chat = Chat(house, [self._judged(kind.build(making)) for kind in self.kinds])
+        profiles = [self._judged(kind.build(making)) for kind in self.kinds]
+        chat = Chat(house, profiles, zone_of=self._zone_of)
         models.model()
         return chat
+
+    async def _zone_of(self, user: str) -> tzinfo | None:
+        """As their profile says it; the machine's, where that cannot be told now."""
+        try:
+            return (await self._users.get(user)).zone
+        except StewardError:
+            return None
 
     def _judged(self, profile: "Profile") -> "Profile":
         """How sure we are of each call, and how risky it is, is the same code's word for every agent."""
@@ -335,50 +353,10 @@ class TalkingAgents:
         return {name: build(making) for name, build in PROCEDURES.items()}
 
     def _as_tools(self) -> LegacyToolAgent:
-        tools = [_ask_tool(self, kind, self._settings.run_seconds + GRACE) for kind in self.kinds]
+        tools = [
+            ask_tool(self.chat, kind.name, kind.description, timeout=self._settings.run_seconds + GRACE)
+            for kind in self.kinds
+        ]
         return LegacyToolAgent(
             AGENT, tools, name="Steward's agents", capabilities=tuple(kind.name for kind in self.kinds)
         )
-
-
-def _ask_tool(agents: TalkingAgents, kind: Kind, timeout: float) -> FunctionTool:
-    async def ask(request: str) -> Any:
-        call = current_call.get()
-        if call is None:
-            raise InputError("An agent is asked through the door.")
-        chat = await agents.chat()
-        answer = await chat.consult(kind.name, request, user=call.user or LOCAL_USER, asked_by=call.caller)
-        return _told(answer)
-
-    spec = ToolSpec(
-        name=f"{ASK}{kind.name}",
-        description=f"Ask the agent '{kind.name}'. {kind.description}",
-        input_schema={
-            "type": "object",
-            "properties": {"request": {"type": "string", "description": "What it should do or find out."}},
-            "required": ["request"],
-            "additionalProperties": False,
-        },
-        origin=Origin.BUILTIN,
-        risk=RiskLevel.REVERSIBLE,
-        # It touches nothing itself: what it calls passes the door on its own.
-        effect=Effect.READS,
-        hints=ToolHints(read_only=False, destructive=False, idempotent=False, open_world=True),
-        timeout=timeout,
-        category="agents",
-    )
-    return FunctionTool(spec, ask)
-
-
-def _told(answer: Answer) -> Any:
-    data = {
-        "status": answer.status.value,
-        "answer": answer.answer,
-        "confidence": answer.confidence,
-        "sources": [source_shape(source) for source in answer.sources],
-        "proposal_id": answer.proposal_id,
-        "missing_tools": list(answer.missing_tools),
-    }
-    if answer.status is AnswerStatus.FAILED:
-        return Failed(error=answer.answer, code=ErrorCode.TOOL_EXECUTION_ERROR, data=data)
-    return data

@@ -46,6 +46,8 @@ from steward.storage.pins import PostgresPinStore
 from steward.storage.postgres import Database, Embedded, External, Place
 from steward.storage.proposals import PostgresProposalStore
 from steward.storage.questions import PostgresQuestionStore
+from steward.storage.tasks import PostgresUserStore
+from steward.tasks.users import Users
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.log import configure_logging
 from steward.telemetry.masking import MASKER
@@ -173,6 +175,7 @@ def _agents(
         conversations=PostgresConversationStore(database),
         questions=PostgresQuestionStore(database),
         gaps=PostgresGapStore(database),
+        users=Users(PostgresUserStore(database)),
         tracer=tracer,
         rules=rules,
     )

@@ -159,6 +159,7 @@ class Conversation:
     history: str = "[]"  # the model's messages as JSON, opaque here
     pending: Sequence[PendingCall] = ()
     turns: Sequence[Turn] = ()  # the latest ones, oldest first
+    running: bool = False  # whether a turn is under way, here or in another program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

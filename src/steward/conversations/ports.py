@@ -1,5 +1,6 @@
 """Where conversations are kept. Any process takes the next turn of any conversation, one at a time."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from steward.conversations.model import Conversation, ConversationPage, NewTurn
@@ -28,6 +29,14 @@ class ConversationStore(Protocol):
 
     async def release(self, conversation_id: str) -> None:
         """Let go without a turn."""
+        ...
+
+    async def request_stop(self, conversation_id: str, *, user: str) -> bool:
+        """Ask whoever takes a turn of it now, in whichever program, to stop. False when nobody does."""
+        ...
+
+    async def stops(self, conversations: Collection[str]) -> Collection[str]:
+        """Which of these, held here, somebody wants stopped."""
         ...
 
     async def load(self, conversation_id: str, *, user: str, turns: int = TURNS_LOADED) -> Conversation:

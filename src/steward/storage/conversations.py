@@ -4,7 +4,7 @@ A turn's claim carries the key of the program that takes it (presence.py), so th
 up. Within a program, this store knows what it holds itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import asyncpg
 
@@ -78,6 +78,16 @@ class PostgresConversationStore:
         instance = await self._database.instance()
         await self._database.execute(SQL.release_conversation, conversation_id, instance)
 
+    async def request_stop(self, conversation_id: str, *, user: str) -> bool:
+        if "\0" in conversation_id:
+            return False
+        return bool(await self._database.fetchval(SQL.request_stop, conversation_id, user))
+
+    async def stops(self, conversations: Collection[str]) -> Collection[str]:
+        instance = await self._database.instance()
+        rows = await self._database.fetch(SQL.stops_requested, list(conversations), instance)
+        return [row["id"] for row in rows]
+
     async def load(self, conversation_id: str, *, user: str, turns: int = TURNS_LOADED) -> Conversation:
         row = None
         if "\0" not in conversation_id:
@@ -127,6 +137,7 @@ def _conversation(row: asyncpg.Record, turns: Sequence[Turn] = ()) -> Conversati
         updated_at=row["updated_at"],
         history=row["history"],
         pending=tuple(PendingCall(**call) for call in row["pending"]),
+        running=row["running"],
         turns=turns,
     )
 

@@ -18,7 +18,7 @@ SQL = sql.load("ownership")
 STAYS = frozenset({"api_keys"})  # what opens a door here must not open one elsewhere
 _LOCAL: Mapping[str, frozenset[str]] = {  # columns that only mean something to programs running now
     "proposals": frozenset({"instance"}),
-    "conversations": frozenset({"claimed_by"}),
+    "conversations": frozenset({"claimed_by", "stop_requested"}),
 }
 # A call that was running elsewhere is not running here, and nobody will say how it ended.
 _READ_AS = {("proposals", "state"): "CASE r.state WHEN 'running' THEN 'unknown' ELSE r.state END"}

@@ -72,7 +72,8 @@ _SEARCHES = tuple(
             r"|called)\s+(?P<s>.+)$"
         ),
         (
-            r"\bwhen\s+(?:is|are|do\s+i\s+(?:have|need)\s+to)\s+(?:the\s+|my\s+)?(?P<s>.+?)(?:\s+due"
+            r"\b(?:when(?:['\u2019]?s|\s+(?:is|are|was|were|do\s+i\s+(?:have|need)\s+to))"
+            r"|what\s+(?:time|day|date)\s+(?:is|are))\s+(?:the\s+|my\s+)?(?P<s>.+?)(?:\s+due"
             r"|\s+on\s+.*list)?$"
         ),
         (

@@ -139,11 +139,12 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
         ),
     )
 )
-# What a verb asks for where nothing but tasks can be meant.
+# What the opening asks for where nothing but tasks can be meant.
 _BY_VERB = 0.5
 _VERBS = tuple(
     (re.compile(rf"^(?:{verbs})\s+\S", re.IGNORECASE), intent)
     for verbs, intent in (
+        (r"when(?:['\u2019]?s|\s+(?:is|are|was|were))|what\s+(?:time|day|date)\s+(?:is|are)", Intent.LIST),
         ("add|create|remember|put", Intent.ADD),
         ("complete|finish|finished|done\\s+with", Intent.COMPLETE),
         ("delete|remove|erase|get\\s+rid\\s+of", Intent.DELETE),
@@ -228,7 +229,10 @@ def understand(utterance: str, now: datetime) -> Understanding:
 
 
 def understand_by_verb(utterance: str, now: datetime) -> Understanding:
-    """What the opening verb alone asks for, for who is sure that tasks are spoken of; `Other` without one."""
+    """What the opening alone asks for, for who is sure that tasks are spoken of; `Other` without one.
+
+    "When is the dentist?" asks about the world, unless there is nothing but tasks to ask about.
+    """
     said = " ".join(utterance[:_LONGEST].split())
     core = bare(said).rstrip(" .!?")
     intent = next((intent for pattern, intent in _VERBS if pattern.match(core)), Intent.OTHER)

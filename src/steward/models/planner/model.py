@@ -20,6 +20,7 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
 from steward.contract.ports import Embedder
+from steward.conversations.clock import now_for_speaker
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
@@ -33,10 +34,6 @@ KEPT_TOOLS = 20_000
 INTERNAL = "internal"  # metadata of tools that serve the conversation itself and are never what is meant
 
 
-def local_now() -> datetime:
-    return datetime.now().astimezone()
-
-
 class PlannerModel(Model):
     def __init__(
         self,
@@ -45,7 +42,7 @@ class PlannerModel(Model):
         dates: DateReader | None = None,
         readers: Mapping[str, UtteranceReader] | None = None,
         procedures: Mapping[str, Procedure] | None = None,
-        now: Callable[[], datetime] = local_now,
+        now: Callable[[], datetime] = now_for_speaker,
     ) -> None:
         super().__init__()
         self._finder = GoalFinder(Ranking(embedder), dates=dates or plain_dates, readers=readers or {})

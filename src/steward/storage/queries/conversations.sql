@@ -1,25 +1,25 @@
 -- name: create_conversation
 INSERT INTO conversations (id, user_id, agent, title, claimed_by)
 SELECT $1, users.id, $3, $4, $5 FROM users WHERE users.id = $2 FOR KEY SHARE
-RETURNING id, user_id, agent, title, created_at, updated_at, history, pending;
+RETURNING id, user_id, agent, title, created_at, updated_at, history, pending, true AS running;
 
 -- name: claim_conversation
 -- For one turn at a time. A claim whose program is gone holds nobody up.
-UPDATE conversations SET claimed_by = $3
-WHERE id = $1 AND user_id = $2 AND (
-    claimed_by IS NULL
-    OR claimed_by = $3
-    OR NOT EXISTS (
-        SELECT FROM pg_locks
-        WHERE locktype = 'advisory' AND granted AND objsubid = 1
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-            AND ((classid::bigint << 32) | objid::bigint) = claimed_by
-    )
-)
-RETURNING id, user_id, agent, title, created_at, updated_at, history, pending;
+UPDATE conversations SET claimed_by = $3, stop_requested = false
+WHERE id = $1 AND user_id = $2
+    AND (claimed_by IS NULL OR claimed_by = $3 OR NOT program_lives(claimed_by))
+RETURNING id, user_id, agent, title, created_at, updated_at, history, pending, true AS running;
 
 -- name: release_conversation
 UPDATE conversations SET claimed_by = NULL WHERE id = $1 AND claimed_by = $2;
+
+-- name: request_stop
+UPDATE conversations SET stop_requested = true
+WHERE id = $1 AND user_id = $2 AND claimed_by IS NOT NULL AND program_lives(claimed_by)
+RETURNING true;
+
+-- name: stops_requested
+SELECT id FROM conversations WHERE id = ANY ($1::text[]) AND claimed_by = $2 AND stop_requested;
 
 -- name: append_turn
 WITH kept AS (
@@ -35,7 +35,8 @@ FROM kept
 RETURNING true;
 
 -- name: get_conversation
-SELECT id, user_id, agent, title, created_at, updated_at, history, pending
+SELECT id, user_id, agent, title, created_at, updated_at, history, pending,
+    claimed_by IS NOT NULL AND program_lives(claimed_by) AS running
 FROM conversations
 WHERE id = $1 AND user_id = $2;
 
@@ -47,7 +48,8 @@ ORDER BY number DESC
 LIMIT $2;
 
 -- name: list_conversations
-SELECT id, user_id, agent, title, created_at, updated_at, '[]' AS history, pending
+SELECT id, user_id, agent, title, created_at, updated_at, '[]' AS history, pending,
+    claimed_by IS NOT NULL AND program_lives(claimed_by) AS running
 FROM conversations
 WHERE user_id = $1 AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2, $3))
 ORDER BY updated_at DESC, id DESC

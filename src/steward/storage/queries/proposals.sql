@@ -7,12 +7,7 @@ INSERT INTO proposals (
 -- name: settle_abandoned
 -- Whoever ran these is gone without a word: they may have happened, and nobody will run them again.
 UPDATE proposals SET state = 'unknown'
-WHERE state = 'running' AND NOT EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND ((classid::bigint << 32) | objid::bigint) = instance
-);
+WHERE state = 'running' AND (instance IS NULL OR NOT program_lives(instance));
 
 -- name: get_proposal
 SELECT *, state = 'waiting' AND expires_at <= now() AS expired

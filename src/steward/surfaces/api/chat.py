@@ -117,6 +117,7 @@ class ConversationShape(BaseModel):
     created_at: datetime
     updated_at: datetime
     pending: list[dict[str, Any]] = Field(description="Calls that wait for a yes or no in the next turn.")
+    running: bool = Field(description="Whether a turn is under way.")
 
     @classmethod
     def of(cls, conversation: Conversation) -> "ConversationShape":
@@ -138,7 +139,7 @@ class ConversationList(BaseModel):
 
 
 class StopShape(BaseModel):
-    stopped: bool = Field(description="False when no turn of it runs here.")
+    stopped: bool = Field(description="False when no turn of it runs.")
 
 
 def _summary(conversation: Conversation) -> dict[str, Any]:
@@ -149,6 +150,7 @@ def _summary(conversation: Conversation) -> dict[str, Any]:
         "created_at": conversation.created_at,
         "updated_at": conversation.updated_at,
         "pending": [pending_shape(call) for call in conversation.pending],
+        "running": conversation.running,
     }
 
 
@@ -296,8 +298,7 @@ async def delete_conversation(
 async def stop_turn(
     platform: Here, conversation_id: str, identity: Worker, *, user: ForUser = None
 ) -> StopShape:
-    """End the turn that runs now. What it did until then stays done and is on the record."""
+    """End the turn that runs now, in whichever program. What it did until then stays, on the record."""
     whose = speaker(identity, user=user).user
     await platform.agents.conversations.load(conversation_id, user=whose, turns=0)
-    running = platform.agents.running
-    return StopShape(stopped=running is not None and running.stop(conversation_id, user=whose))
+    return StopShape(stopped=await platform.agents.stop(conversation_id, user=whose))

@@ -24,6 +24,8 @@ from steward.surfaces.cli import (
     questions,
     registry,
     serve,
+    skills,
+    stop,
     tasks,
     tools,
     users,
@@ -58,11 +60,13 @@ app = typer.Typer(
 workspace.register(app)
 demo.register(app)
 ask.register(app)
+stop.register(app)
 registry.register(tools.app)
 app.add_typer(tools.app, name="tools")
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(users.app, name="users")
 app.add_typer(agents.app, name="agents")
+app.add_typer(skills.app, name="skills")
 proposals.register(app)
 questions.register(app)
 app.add_typer(keys.app, name="keys")

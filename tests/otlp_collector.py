@@ -48,6 +48,11 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer, metrics_service_pb2
             assert self._arrived.wait_for(lambda: len(self._spans) >= count, WAIT_SECONDS), self._spans
             return {span.name: span for span in self._spans}
 
+    def all_spans(self) -> list[ReceivedSpan]:
+        """What has arrived so far, in that order."""
+        with self._arrived:
+            return list(self._spans)
+
     def everything(self) -> bytes:
         """All spans so far as they came over the wire."""
         with self._arrived:

@@ -138,5 +138,15 @@ def test_a_chat_that_cannot_begin_says_why_and_goes_on(steward: Steward) -> None
 
 
 def test_sources_are_listed_with_their_dates(capsys: pytest.CaptureFixture[str]) -> None:
-    show_sources({"sources": [{"title": "T", "location": "https://x", "date": "2026-01-02"}]})
-    assert capsys.readouterr().out == "[1] T (https://x, 2026-01-02)\n"
+    sources = [
+        {"title": "T", "location": "https://x", "date": "2026-01-02"},
+        {"title": "U", "location": "https://u", "date": None},
+    ]
+    show_sources({"answer": "Tea. [2] U (https://u)", "sources": sources})
+    assert capsys.readouterr().out == "[1] T (https://x, 2026-01-02)\n"  # the other one the answer names
+
+
+def test_a_step_is_shown_once(steward: Steward) -> None:
+    result = steward("ask", "What did I tell you about the boiler?")
+    shown = [line for line in result.stderr.splitlines() if "boiler" in line]
+    assert (len(shown), shown[0].startswith("· looking in memory for")) == (1, True), result.stderr

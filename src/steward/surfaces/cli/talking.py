@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from steward.agents.narration import narrate
 from steward.contract.errors import StewardError
 from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.output import Exit, say, visible
@@ -53,7 +54,7 @@ def show_quietly(_name: str, _data: dict[str, Any]) -> None:
 def show_steps(name: str, data: dict[str, Any]) -> None:
     """What happens on the way, on standard error, so that the answer stays clean."""
     match name:
-        case "tool_call":
+        case "tool_call" if narrate(data["tool"], data["arguments"]) is None:  # else it is told as progress
             _aside(f"· {data['tool']}({_arguments(data['arguments'])})")
         case "tool_result" if data["status"] not in ("done", "pending_approval"):
             _aside(f"  {data['status']}: {data['error']}")
@@ -73,7 +74,10 @@ def show_live(name: str, data: dict[str, Any]) -> None:
 
 
 def show_sources(answer: dict[str, Any]) -> None:
+    """Those that the answer does not name itself."""
     for number, source in enumerate(answer["sources"], 1):
+        if source["location"] in answer["answer"]:
+            continue
         when = f", {source['date']}" if source.get("date") else ""
         say(visible(f"[{number}] {source['title']} ({source['location']}{when})"))
 

@@ -55,7 +55,8 @@ def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple
             continue
         clue, i_after = found
         seen = resolve(clue, now, future=prefer_future)
-        if seen is not None:  # an impossible date is none, and neither are its pieces
+        # An impossible date is none, and neither are its pieces; nor is a stretch of no time ("last 0 days").
+        if seen is not None and (seen.end is None or seen.end > seen.value):
             hit = _to(reader, _Hit(clue, seen, i, i_after))
             mentions.append(_mention(tokens, hit))
             i_after = hit.after

@@ -13,17 +13,15 @@ from fastmcp.tools import ToolResult
 
 from steward.contract.errors import StewardError
 
+CallContext = MiddlewareContext[mcp_types.CallToolRequestParams]
+NextCall = CallNext[mcp_types.CallToolRequestParams, Any]
 READS = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
 
 
 class ExplainedErrors(Middleware):
     """A `StewardError` raised by a tool answers as `isError` with its words, code and retryability."""
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mcp_types.CallToolRequestParams],
-        call_next: CallNext[mcp_types.CallToolRequestParams, Any],
-    ) -> Any:
+    async def on_call_tool(self, context: CallContext, call_next: NextCall) -> Any:
         try:
             return await call_next(context)
         except StewardError as error:
@@ -48,8 +46,9 @@ def failure(error: StewardError) -> ToolResult:
     return ToolResult(content=error.explain(), structured_content=shape, is_error=True)
 
 
-def new_server(name: str, instructions: str) -> FastMCP:
+def new_server(name: str, instructions: str, *, errors: Middleware | None = None) -> FastMCP:
+    """`errors`: how they leave, where `ExplainedErrors` is not the way."""
     log = logging.getLogger("fastmcp.server.server")
     if not any(isinstance(known, Unsurprised) for known in log.filters):
         log.addFilter(Unsurprised())
-    return FastMCP(name, instructions=instructions, middleware=[ExplainedErrors()])
+    return FastMCP(name, instructions=instructions, middleware=[errors or ExplainedErrors()])

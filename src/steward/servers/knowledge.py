@@ -30,6 +30,7 @@ from steward.knowledge.model import (
 from steward.knowledge.service import KnowledgeBase
 from steward.servers import knowledge_shapes as shapes
 from steward.servers.asking import ask
+from steward.servers.base import READS, CallContext, NextCall, new_server
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,6 @@ CODES: tuple[tuple[type[StewardError], int], ...] = (
 )
 SYSTEM = -32000
 INVALID_PARAMETERS = -32602
-READS = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
 ADDS = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 DELETES = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
 SECONDS, INGEST_SECONDS = 30.0, 3_600.0
@@ -58,24 +58,10 @@ _QUESTIONS = {
 }
 
 
-class _Unexpected(logging.Filter):
-    """FastMCP logs whatever a tool raises, with its stack; an error that we explain is no news."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], StewardError))
-
-
-logging.getLogger("fastmcp.server.server").addFilter(_Unexpected())
-
-
 class KnowledgeErrors(Middleware):
     """Errors leave as JSON-RPC errors with KB's code and guidance; FastMCP keeps them only from here."""
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mcp_types.CallToolRequestParams],
-        call_next: CallNext[mcp_types.CallToolRequestParams, Any],
-    ) -> Any:
+    async def on_call_tool(self, context: CallContext, call_next: NextCall) -> Any:
         try:
             return await call_next(context)
         except MCPError:
@@ -138,7 +124,7 @@ def wire_error(error: Exception) -> MCPError:
 
 def build(knowledge: KnowledgeBase, *, seconds: float = SECONDS) -> FastMCP:
     """`seconds`: how long an operation may take; ingesting has an hour."""
-    server = FastMCP("steward-knowledge", instructions=INSTRUCTIONS, middleware=[KnowledgeErrors()])
+    server = new_server("steward-knowledge", INSTRUCTIONS, errors=KnowledgeErrors())
     _add_query(server, knowledge, seconds)
     _add_collections(server, knowledge, seconds)
     _add_documents(server, knowledge, seconds)

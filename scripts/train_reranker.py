@@ -64,13 +64,13 @@ class Question:
     near: list[int] = field(default_factory=list)
 
 
-def read(data: Path) -> tuple[list[Passage], list[Question]]:
+def read(data: Path, left_out: set[str]) -> tuple[list[Passage], list[Question]]:
     passages: list[Passage] = []
     at: dict[tuple[str, str], int] = {}
     last: dict[str, Passage] = {}
     with gzip.open(data / "passages.jsonl.gz", "rt") as lines:
         for row in map(json.loads, lines):
-            if row["source"] in LEFT_OUT:
+            if row["source"] in left_out:
                 continue
             passage = Passage(row["text"], row["source"], row["group"], len(passages))
             previous = last.get(passage.group)
@@ -82,7 +82,7 @@ def read(data: Path) -> tuple[list[Passage], list[Question]]:
     questions: dict[tuple[str, str, str], Question] = {}
     with gzip.open(data / "pairs.jsonl.gz", "rt") as lines:
         for row in map(json.loads, lines):
-            if row["source"] in LEFT_OUT:
+            if row["source"] in left_out:
                 continue
             # The same words may be asked of two dialogues: only there does the group tell them apart.
             scope = row["group"] if row["source"] in DIALOGUES else ""
@@ -354,14 +354,14 @@ def judge(model: Encoder, tokenizer: Tokenizer, data: Path) -> None:
         print(path.name, " ".join(out), flush=True)
 
 
-def train(args: argparse.Namespace) -> None:
+def train(args: argparse.Namespace) -> tuple[Encoder, Tokenizer]:
     torch.manual_seed(args.seed)
     started = time.time()
-    data, out = Path(args.data), Path(args.out)
+    data = Path(args.data)
     tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    passages, questions = read(data)
+    passages, questions = read(data, LEFT_OUT | set(args.without.split(",")))
     questions += invent(passages, random.Random(args.seed), args.invented)
     for items in (passages, questions):
         for item, code in zip(
@@ -434,7 +434,7 @@ def train(args: argparse.Namespace) -> None:
             model.load_state_dict(kept)
         else:
             break
-    save(model, out, args.name)
+    return model, tokenizer
 
 
 def save(model: Encoder, out: Path, name: str) -> None:
@@ -458,11 +458,12 @@ def save(model: Encoder, out: Path, name: str) -> None:
         save_file(part, out / f"{name}-{i}.safetensors")
 
 
-if __name__ == "__main__":
+def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("out")
     parser.add_argument("--name", default="reranker")
+    parser.add_argument("--without", default="", help="sources not to learn from, by commas")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--negatives", type=int, default=15)
@@ -471,4 +472,9 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=480)
     parser.add_argument("--workers", type=int, default=12)
     parser.add_argument("--seed", type=int, default=7)
-    train(parser.parse_args())
+    return parser
+
+
+if __name__ == "__main__":
+    arguments = options().parse_args()
+    save(train(arguments)[0], Path(arguments.out), arguments.name)

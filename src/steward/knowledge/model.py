@@ -197,9 +197,9 @@ class Answer:
 
 
 def relevance_label(relevance: float) -> str:
-    if relevance >= 0.7:
+    if relevance >= 0.8:
         return "Highly Relevant"
-    if relevance >= 0.4:
+    if relevance >= 0.45:
         return "Relevant"
     return "Somewhat Relevant" if relevance >= 0.15 else "Marginal"
 

@@ -11,6 +11,7 @@ from steward.knowledge.terms import terms
 
 _SUGGESTIONS = 5
 WEAK = 0.25  # relevance below which an answer is only loosely related
+_ABOUT = 0.75  # of the best one's relevance
 _SPREAD = 6  # documents that answer about equally well before a query counts as too broad
 
 
@@ -58,5 +59,5 @@ async def judge(
 
 def _broad(words: Sequence[str], hits: Sequence[Hit]) -> bool:
     """Few words, and no passage that stands out."""
-    close = [hit for hit in hits if hit.relevance >= hits[0].relevance * 0.85]
+    close = [hit for hit in hits if hit.relevance >= hits[0].relevance * _ABOUT]
     return len(words) <= 2 and len({hit.document_id for hit in close}) >= _SPREAD

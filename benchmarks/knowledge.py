@@ -88,7 +88,7 @@ async def ours(corpus: Corpus) -> dict[str, float]:
             found: list[list[int]] = []
 
             async def look(vector: np.ndarray) -> None:
-                ids = await store.nearest(vector, [collection.id], limit=10)
+                ids = await store.nearest(vector, [collection.id], embedder=EMBEDDER.name, limit=10)
                 found.append([place_of[chunk] for chunk in ids])
 
             vector_ms = await _median_ms(look, corpus.near)

@@ -1,11 +1,13 @@
 """Another embedder takes over: vectors of other dimensions, made again from what is stored."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.library import embedder as built_in
 from tests.library import reranker
 from tests.scripted_model import SERVER_ERROR, Garbage, scripted_model
@@ -52,13 +54,24 @@ def base(
     )
 
 
-async def stored(database: Database) -> tuple[str, int, int, int]:
-    """The space, how many vectors are in it, and how many documents are said to be."""
-    row = await database.fetchrow("SELECT embedder, dimensions FROM kb_space")
-    assert row is not None
-    vectors = await database.fetchval("SELECT count(*) FROM kb_vectors")
-    known = await database.fetchval("SELECT count(*) FROM kb_documents WHERE embedder = $1", row["embedder"])
-    return row["embedder"], row["dimensions"], vectors, known
+async def stored(database: Database) -> dict[str, tuple[int, int, int]]:
+    """For each model: its dimensions, its vectors, and how many documents are said to have them."""
+    rows = await database.fetch(
+        "SELECT s.embedder, s.dimensions, (SELECT count(*) FROM kb_vectors WHERE space = s.id) AS vectors, "
+        "(SELECT count(*) FROM kb_documents WHERE s.id = ANY(spaces)) AS documents FROM kb_spaces s"
+    )
+    return {row["embedder"]: (row["dimensions"], row["vectors"], row["documents"]) for row in rows}
+
+
+class Unused:
+    """The built-in model, which must not be asked for more than the question."""
+
+    name = built_in().name
+    dimensions = built_in().dimensions
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert len(texts) == 1
+        return built_in().embed(texts)
 
 
 async def filled(database: Database, readers: DocumentReaders) -> None:
@@ -69,19 +82,25 @@ async def filled(database: Database, readers: DocumentReaders) -> None:
     assert (await first.query("how hot is the loaf baked")).hits[0].citation.document == "bread"
 
 
-async def test_a_change_of_model_embeds_everything_again_and_finds_by_the_new_one(database: Database) -> None:
+async def test_another_model_reads_everything_and_leaves_the_first_ones_vectors_alone(
+    database: Database,
+) -> None:
     async with DocumentReaders(workers=1) as readers, scripted_model(scripted) as server:
         await filled(database, readers)
-        assert await stored(database) == (built_in().name, 384, 3, 3)
+        assert await stored(database) == {built_in().name: (384, 3, 3)}
         hosted = HostedEmbedder("openai:other", address=server.address, key=None, seconds=10)
         moved = base(database, hosted, readers)
         assert (await moved.query("what goes in the oven")).hits[0].citation.document == "bread"
-        assert await stored(database) == ("openai:other", 3, 3, 3)
-        await moved.augment("The hive has a swarm.", source="hive", collection="papers")
-        assert await stored(database) == ("openai:other", 3, 4, 4)
-        back = base(database, built_in(), readers)
+        assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 3, 3)}
+        back = base(database, Unused(), readers)
         assert (await back.query("how hot is the loaf baked")).hits[0].citation.document == "bread"
-        assert await stored(database) == (built_in().name, 384, 4, 4)
+        await moved.augment("The hive has a swarm.", source="hive", collection="papers")
+        assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 4, 4)}
+        again = base(database, built_in(), readers)
+        assert (await again.query("what is in the hive")).hits[0].citation.document == "hive"
+        assert await stored(database) == {built_in().name: (384, 4, 4), "openai:other": (3, 4, 4)}
+        await moved.augment("The oven has a loaf.", source="bees", collection="papers")  # replaced, for both
+        assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 4, 4)}
 
 
 async def test_a_renewal_that_fails_goes_on_later_with_the_rest(database: Database) -> None:
@@ -94,10 +113,10 @@ async def test_a_renewal_that_fails_goes_on_later_with_the_rest(database: Databa
             moved = base(database, hosted, readers)
             with pytest.raises(ModelError):
                 await moved.query("what goes in the oven")
-            assert await stored(database) == ("openai:other", 3, 1, 1)
+            assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 1, 1)}
             server.script[:] = [scripted]
             assert (await moved.query("what goes in the oven")).hits[0].citation.document == "bread"
-            assert await stored(database) == ("openai:other", 3, 3, 3)
+            assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 3, 3)}
 
 
 async def test_a_large_library_is_searched_by_words_while_it_is_renewed(
@@ -112,11 +131,24 @@ async def test_a_large_library_is_searched_by_words_while_it_is_renewed(
         await moved.close()
         again = base(database, hosted, readers)
         await again.ingest(Path(__file__), "papers")
-        assert (await stored(database))[3] == 4
-        assert await database.fetchval("SELECT count(*) FROM kb_chunks") == (await stored(database))[2]
+        chunks = await database.fetchval("SELECT count(*) FROM kb_chunks")
+        assert (await stored(database))["openai:other"] == (3, chunks, 4)
         await again.close()
+
+
+async def test_a_document_that_was_replaced_meanwhile_gets_no_vectors_of_its_former_text(
+    database: Database,
+) -> None:
+    async with DocumentReaders(workers=1) as readers:
+        await filled(database, readers)
+        store = PostgresKnowledgeStore(database)
+        old = await store.next_outdated("openai:other", after=0)
+        assert old is not None
+        await base(database, built_in(), readers).augment("Rye.", source="bread", collection="papers")
+        await store.renew(old, np.ones((1, 3), np.float32), embedder="openai:other")
+        assert (await stored(database))["openai:other"] == (3, 0, 0)
 
 
 async def test_a_model_with_too_many_numbers_is_refused(database: Database) -> None:
     with pytest.raises(ConfigurationError):
-        await PostgresKnowledgeStore(database).adopt("openai:huge", 5_000)
+        await PostgresKnowledgeStore(database).space("openai:huge", 5_000)

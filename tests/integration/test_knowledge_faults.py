@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -83,7 +84,8 @@ async def test_files_that_cannot_be_read_are_named_with_a_reason_and_the_rest_go
 async def test_a_database_that_dies_midway_loses_nothing_half_and_the_next_run_completes(
     home: Path, folder: Path
 ) -> None:
-    server = EmbeddedServer(home, settings=FAST)
+    # Commits wait for the disk as they do for users: otherwise the collection itself may be lost.
+    server = EmbeddedServer(home, settings={**FAST, "synchronous_commit": "on"})
     await asyncio.to_thread(server.join)
     try:
         async with opened(server.url, folder) as (base, database):
@@ -179,6 +181,34 @@ async def test_a_file_that_goes_is_noticed_whichever_folder_is_read_again(
         assert (await base.ingest(folder, "papers")).removed == 0  # not its business without --recursive
         assert (await base.ingest(folder, "papers", recursive=True)).removed == 1
         assert await stored(database) == sorted(f"{place}.md" for place in PLACES)
+
+
+async def test_a_path_that_is_gone_takes_along_what_was_read_from_it(
+    database: Database, folder: Path
+) -> None:
+    deep = folder / "deep"
+    deep.mkdir()
+    (deep / "well.md").write_text("# Well\n\nThe well is thirty metres deep.\n")
+    async with open_base(database, [folder.parent], reading=False) as base:
+        await base.create_collection("papers")
+        await base.ingest(folder, "papers", recursive=True)
+        (deep / "mine.md").write_text("# Mine\n\nThe mine was closed in 1950.\n")
+        await base.ingest(deep / "mine.md", "papers")
+        (folder / "tower.md").unlink()
+        report = await base.ingest(folder / "tower.md", "papers")
+        assert (report.removed, report.unchanged) == (1, 0)
+        deep.rename(folder.parent / "elsewhere")
+        assert (await base.ingest(deep, "papers")).removed == 2
+        with pytest.raises(StewardError) as unknown:
+            await base.ingest(deep, "papers")
+        assert unknown.value.code == "KB_DOCUMENT"
+        shutil.move(
+            folder, folder.parent / "unmounted"
+        )  # what was ingested as a whole may come back as a whole
+        with pytest.raises(StewardError) as away:
+            await base.ingest(folder, "papers", recursive=True)
+        assert away.value.code == "KB_DOCUMENT"
+        assert len(await stored(database)) == len(PLACES) - 1
 
 
 @pytest.mark.slow

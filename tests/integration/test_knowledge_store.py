@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from steward.knowledge.model import (
     Chunk,
@@ -17,7 +18,7 @@ from steward.knowledge.model import (
 )
 from steward.knowledge.ports import Filters
 from steward.knowledge.terms import term_counts
-from steward.storage import knowledge
+from steward.storage import passages, spaces
 from steward.storage.knowledge import PostgresKnowledgeStore
 from steward.storage.postgres import Database
 
@@ -55,9 +56,13 @@ async def rows(database: Database) -> Mapping[str, int]:
     return {table: await database.fetchval(f"SELECT count(*) FROM {table}") for table in TABLES}
 
 
+async def meaning(axis: int) -> "NDArray[np.float32]":
+    return np.eye(384, dtype=np.float32)[axis]
+
+
 async def found(store: PostgresKnowledgeStore, collection: Collection, query: str) -> list[str]:
     candidates = await store.candidates(
-        term_counts(query), np.eye(384, dtype=np.float32)[300], Filters(collections=(collection.id,)), limit=1
+        term_counts(query), meaning(300), Filters(collections=(collection.id,)), embedder="e", limit=1
     )
     by_count = sorted(
         zip(candidates.counts.sum(axis=1), candidates.passages, strict=True), key=lambda p: -p[0]
@@ -117,7 +122,7 @@ async def test_a_word_is_found_before_it_was_counted(
 async def test_a_sample_of_a_large_collection_is_counted(
     database: Database, store: PostgresKnowledgeStore, papers: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowledge, "COUNTED_SAMPLE", 10)
+    monkeypatch.setattr(passages, "COUNTED_SAMPLE", 10)
     for n in range(40):
         text = "bread everywhere" + (" and one zeppelin" if n == 7 else "")
         await store.replace(papers.id, document(f"{n}", "1"), chunks(text), embedder="e")
@@ -130,7 +135,7 @@ async def test_a_sample_of_a_large_collection_is_counted(
 async def test_words_that_are_everywhere_are_looked_for_together(
     store: PostgresKnowledgeStore, papers: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowledge, "_EVALUATIONS", 1)
+    monkeypatch.setattr(passages, "_EVALUATIONS", 1)
     texts = [f"bread {n}" for n in range(20)] + ["tea"] * 30 + ["bread with tea"]
     for n, text in enumerate(texts):
         await store.replace(papers.id, document(f"{n}", "1"), chunks(text), embedder="e")
@@ -141,12 +146,12 @@ async def test_words_that_are_everywhere_are_looked_for_together(
 async def test_many_vectors_are_searched_by_an_index(
     database: Database, store: PostgresKnowledgeStore, papers: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowledge, "EXACT_LIMIT", 20)
+    monkeypatch.setattr(spaces, "EXACT_LIMIT", 20)
     await store.replace(
         papers.id, document("a", "1"), chunks(*(f"word {n}" for n in range(60))), embedder="e"
     )
     await store.settle(papers.id)
-    assert await database.fetchval("SELECT to_regclass('kb_vectors_nearest') IS NOT NULL")
-    nearest = await store.nearest(np.eye(384, dtype=np.float32)[7], [papers.id], limit=1)
+    assert await database.fetchval("SELECT to_regclass('kb_vectors_nearest_1') IS NOT NULL")
+    nearest = await store.nearest(await meaning(7), [papers.id], embedder="e", limit=1)
     texts = await database.fetch("SELECT content FROM kb_chunks WHERE id = ANY($1)", nearest)
     assert [row["content"] for row in texts] == ["word 7"]

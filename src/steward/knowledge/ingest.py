@@ -6,26 +6,17 @@ by the bytes in flight, whatever the size of the folder: no list of its files is
 """
 
 import asyncio
-import fnmatch
 import hashlib
 import os
-from collections import Counter
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steward.contract.errors import StewardError, StorageError
 from steward.contract.ports import Embedder
 from steward.knowledge.chunking import chunks
+from steward.knowledge.folders import Folder
 from steward.knowledge.model import (
     TOO_LARGE,
     Chunk,
@@ -37,68 +28,19 @@ from steward.knowledge.model import (
     EmbeddedChunk,
 )
 from steward.knowledge.ports import KnowledgeStore, ReadDocument, Readers
+from steward.knowledge.report import EMPTY, Progress, Report, no_progress
 from steward.knowledge.terms import term_counts
 from steward.knowledge.wording import with_headers
 
 LARGEST_FILE = 50 * 1024 * 1024
 IN_FLIGHT = 4  # files, and
 IN_HAND = 25 * 1024 * 1024  # bytes of them: the longest text that is read takes ten times its size meanwhile
-MOST_FAILURES = 1_000  # that a report names; the rest is counted
-IGNORED = frozenset(
-    {
-        *(
-            ".git",
-            ".hg",
-            ".svn",
-            ".venv",
-            "venv",
-            "node_modules",
-            "__pycache__",
-            ".mypy_cache",
-            ".pytest_cache",
-        ),
-        *(".ruff_cache", ".tox", ".idea", ".vscode", "dist", "build", ".DS_Store"),
-    }
-)
-IGNORE_FILE = ".stewardignore"
-EMPTY = "empty"
 _EMBED_BATCH = 64
 _REMOVE_BATCH = 500
-
-Progress = Callable[[int, int | None, str], Awaitable[None]]
 
 
 class EmptyDocumentError(DocumentError):
     """There is no text in it: of one file an error, in a folder nothing to speak of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    code: str
-    reason: str
-
-
-@dataclass(slots=True)
-class Report:
-    """What an ingest did, for people."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    chunks: int = 0
-    failures: int = 0
-    failed: dict[str, Failure] = field(default_factory=dict[str, Failure])  # the first of them
-    skipped: Counter[str] = field(default_factory=Counter[str])  # by suffix; those without a word as EMPTY
-
-    def fail(self, file: Path, error: StewardError) -> None:
-        self.failures += 1
-        if len(self.failed) < MOST_FAILURES:
-            self.failed[str(file)] = Failure(error.code, error.explain())
-
-    @property
-    def documents(self) -> int:
-        return self.added + self.updated + self.unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,16 +50,12 @@ class Text:
     title: str
 
 
-async def no_progress(_done: int, _total: int | None, _message: str) -> None:
-    """For callers that show none."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """One ingest: where to, from where, and whom to tell."""
+    """One ingest: where to, what was named, and whom to tell."""
 
     collection: Collection
-    folder: Path | None
+    root: Path | None  # the file or folder; none for a text
     report: Report
     pieces: Progress = no_progress  # told how much of a document is done
 
@@ -154,7 +92,7 @@ class Ingester:
         self._room = _Room(IN_HAND)
 
     def resolve(self, path: str | Path) -> Path:
-        """The real path, if it exists and lies inside an allowed root."""
+        """The real path, if it lies inside an allowed root."""
         if "\0" in str(path):
             raise DocumentError("The path holds a NUL character.", fix="Give a plain path.")
         real = Path(os.path.realpath(Path(path).expanduser()))
@@ -170,8 +108,6 @@ class Ingester:
                 fix=f"Move it into {' or '.join(map(str, self._roots))}, "
                 "or add its folder to STEWARD_ALLOWED_ROOTS.",
             )
-        if not real.exists():
-            raise DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
         return real
 
     async def ingest(
@@ -179,11 +115,14 @@ class Ingester:
     ) -> Report:
         real = self.resolve(path)
         report = Report()
+        job = _Job(collection=collection, root=real, report=report)
         if real.is_dir():
-            job = _Job(collection=collection, folder=real, report=report)
-            await self._folder(job, real, recursive, progress)
+            folder = await asyncio.to_thread(Folder.open, real, self._roots, self._readers.readable)
+            await self._folder(job, folder, recursive, progress)
+        elif not real.exists():
+            await self._gone(job, real)
         elif self._readers.readable(real):
-            await self._file(real, _Job(collection=collection, folder=None, report=report, pieces=progress))
+            await self._file(real, replace(job, pieces=progress))
         else:
             raise DocumentError(
                 f"{real.name} is of a kind that cannot be read.",
@@ -192,16 +131,54 @@ class Ingester:
         await self._store.settle(collection.id)
         return report
 
-    async def _folder(self, job: _Job, folder: Path, recursive: bool, progress: Progress) -> None:
+    async def _folder(self, job: _Job, folder: Folder, recursive: bool, progress: Progress) -> None:
         """Walked twice, so that the total is known without a list of files that could be millions."""
-        patterns = await asyncio.to_thread(_patterns, folder)
-        total = await asyncio.to_thread(self._count, folder, recursive, patterns, job.report)
+        total = await asyncio.to_thread(self._count, folder, recursive, job.report)
         await progress(0, total, f"{total} files")
         done = 0
-        async for file in self._each(self._files(folder, recursive, patterns), job):
+        async for file in self._each(folder.files(recursive=recursive), job):
             done += 1
             await progress(done, max(done, total), file.name)  # files may have come since they were counted
-        job.report.removed += await self._forget_missing(job.collection, folder, recursive, patterns)
+        stored = self._store.files_under(job.collection.id, str(folder.path))
+        await self._forget(
+            job,
+            (
+                file.source
+                async for file in stored
+                if (recursive or Path(file.source).parent == folder.path)
+                and not folder.takes(Path(file.source))
+            ),
+        )
+
+    def _count(self, folder: Folder, recursive: bool, report: Report) -> int:
+        total = 0
+        for file in folder.walk(recursive=recursive):
+            if self._readers.readable(file):
+                total += 1
+            else:
+                report.skipped[file.suffix.lower()] += 1
+        return total
+
+    async def _gone(self, job: _Job, path: Path) -> None:
+        """What was read from a file or folder that is not there any more goes as well.
+
+        Not so for a folder that was ingested as such: a drive that is not mounted looks the same.
+        """
+        below = self._store.files_under(job.collection.id, str(path))
+        await self._forget(job, (file.source async for file in below if file.root != str(path)))
+        job.report.removed += await self._store.remove(job.collection.id, [str(path)])
+        if not job.report.removed:
+            raise DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
+
+    async def _forget(self, job: _Job, sources: AsyncIterator[str]) -> None:
+        gone: list[str] = []
+        async for source in sources:
+            gone.append(source)
+            if len(gone) >= _REMOVE_BATCH:
+                job.report.removed += await self._store.remove(job.collection.id, gone)
+                gone.clear()
+        if gone:
+            job.report.removed += await self._store.remove(job.collection.id, gone)
 
     async def add_texts(self, texts: Iterable[Text], collection: Collection) -> Report:
         """Texts that are no files; a source is an identity, so that saying it again replaces what it said."""
@@ -217,15 +194,10 @@ class Ingester:
             )
             known = text.source in await self._store.known(collection.id, [text.source])
             read = ReadDocument(text.title, document.media_type, self._readers.markdown(text.content))
-            job = _Job(collection=collection, folder=None, report=report)
+            job = _Job(collection=collection, root=None, report=report)
             await self._keep(document, read, job, known=known)
         await self._store.settle(collection.id)
         return report
-
-    async def forget(self, collection: Collection, sources: Sequence[str]) -> int:
-        removed = await self._store.remove(collection.id, sources)
-        await self._store.settle(collection.id)
-        return removed
 
     async def _each(self, files: Iterator[Path], job: _Job) -> AsyncIterator[Path]:
         """Every file, a few at a time; each is yielded when it is done with."""
@@ -276,7 +248,7 @@ class Ingester:
         source = str(file)
         sha256 = await asyncio.to_thread(_digest, file)
         known = (await self._store.known(job.collection.id, [source])).get(source)
-        if known is not None and (known.sha256, known.embedder) == (sha256, self._embedder.name):
+        if known == sha256:
             job.report.unchanged += 1
             return
         read = await self._readers.read(file)
@@ -286,7 +258,7 @@ class Ingester:
             media_type=read.media_type,
             sha256=sha256,
             size=size,
-            root=str(job.folder or file.parent),
+            root=str(job.root),
         )
         await self._keep(document, read, job, known=known is not None)
 
@@ -334,74 +306,6 @@ class Ingester:
             EmbeddedChunk(chunk=chunk, vector=vector, counts=term_counts(text))
             for chunk, text, vector in zip(part, texts, vectors, strict=True)
         ]
-
-    async def _forget_missing(
-        self, collection: Collection, folder: Path, recursive: bool, patterns: Sequence[str]
-    ) -> int:
-        """Files that were ingested from this folder once and are not there any more."""
-        removed = 0
-        gone: list[str] = []
-        async for source in self._store.files_under(collection.id, str(folder)):
-            file = Path(source)
-            if (recursive or file.parent == folder) and not self._takes(file, folder, patterns):
-                gone.append(source)
-            if len(gone) >= _REMOVE_BATCH:
-                removed += await self._store.remove(collection.id, gone)
-                gone.clear()
-        return removed + (await self._store.remove(collection.id, gone) if gone else 0)
-
-    def _takes(self, file: Path, folder: Path, patterns: Sequence[str]) -> bool:
-        """Whether a walk through the folder would come to this file."""
-        inside = [folder / part for part in file.relative_to(folder).parents if part.name]
-        return (
-            self._readers.readable(file)
-            and self._there(file, folder, patterns)
-            and not any(_ignored(parent, folder, patterns) for parent in inside)
-        )
-
-    def _there(self, file: Path, folder: Path, patterns: Sequence[str]) -> bool:
-        """Not for a pipe, a broken link, a link out of the allowed folders, or what is ignored."""
-        if _ignored(file, folder, patterns):
-            return False
-        real = Path(os.path.realpath(file))
-        return real.is_file() and any(real.is_relative_to(root) for root in self._roots)
-
-    def _walk(self, folder: Path, recursive: bool, patterns: Sequence[str]) -> Iterator[Path]:
-        for parent, folders, names in os.walk(folder):
-            here = Path(parent)
-            folders[:] = sorted(
-                name for name in folders if recursive and not _ignored(here / name, folder, patterns)
-            )
-            yield from (here / name for name in sorted(names) if self._there(here / name, folder, patterns))
-
-    def _files(self, folder: Path, recursive: bool, patterns: Sequence[str]) -> Iterator[Path]:
-        return (file for file in self._walk(folder, recursive, patterns) if self._readers.readable(file))
-
-    def _count(self, folder: Path, recursive: bool, patterns: Sequence[str], report: Report) -> int:
-        total = 0
-        for file in self._walk(folder, recursive, patterns):
-            if self._readers.readable(file):
-                total += 1
-            else:
-                report.skipped[file.suffix.lower()] += 1
-        return total
-
-
-def _patterns(folder: Path) -> list[str]:
-    file = folder / IGNORE_FILE
-    if not file.is_file():
-        return []
-    lines = (line.strip() for line in file.read_text(encoding="utf-8", errors="replace").splitlines())
-    return [line.rstrip("/") for line in lines if line and not line.startswith("#")]
-
-
-def _ignored(path: Path, folder: Path, patterns: Sequence[str]) -> bool:
-    if path.name in IGNORED or path.name.startswith("."):
-        return True
-    relative = path.relative_to(folder).as_posix()
-    return any(
-        fnmatch.fnmatch(relative, pattern) or fnmatch.fnmatch(path.name, pattern) for pattern in patterns
-    )
 
 
 def _digest(file: Path) -> str:

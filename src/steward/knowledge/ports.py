@@ -1,6 +1,6 @@
 """What the knowledge room needs from others: a store for chunks, and readers for files."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -77,9 +77,9 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDocument:
-    sha256: str
-    embedder: str
+class StoredFile:
+    source: str
+    root: str  # what was named when it was ingested: the file itself, or a folder above it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class PastQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutdatedDocument:
-    """A document whose vectors are another model's: what is needed to make them again."""
+    """A document that has no vectors of a model: what is needed to make them."""
 
     id: int
     collection: int
@@ -104,7 +104,9 @@ class OutdatedDocument:
     passages: Sequence[tuple[str, str]]  # header path and text
 
 
-class KnowledgeStore(Protocol):
+class Shelves(Protocol):
+    """Collections and projects."""
+
     async def create_collection(self, name: str, kind: CollectionKind) -> Collection: ...
 
     async def collections(self) -> Sequence[Collection]: ...
@@ -127,21 +129,9 @@ class KnowledgeStore(Protocol):
 
     async def set_defaults(self, project: str, collections: Sequence[str]) -> Project: ...
 
-    async def known(self, collection: int, sources: Sequence[str]) -> Mapping[str, KnownDocument]: ...
 
-    def files_under(self, collection: int, folder: str) -> AsyncIterator[str]:
-        """The sources that were files in this folder or below it."""
-        ...
-
-    async def replace(
-        self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
-    ) -> bool:
-        """Document and chunks in one transaction. False when exactly this was stored already."""
-        ...
-
-    async def adopt(self, embedder: str, dimensions: int) -> None:
-        """From here on vectors are this model's. Those of another are dropped, to be made again."""
-        ...
+class VectorSpaces(Protocol):
+    """Each model's vectors stand beside those of the others."""
 
     async def outdated(self, embedder: str) -> int:
         """How many passages have no vector of this model."""
@@ -152,7 +142,43 @@ class KnowledgeStore(Protocol):
     async def renew(
         self, document: OutdatedDocument, vectors: "NDArray[np.float32]", *, embedder: str
     ) -> None:
-        """Its new vectors in one transaction; nothing when it was replaced or removed meanwhile."""
+        """Its vectors in one transaction; nothing when it was replaced or removed meanwhile."""
+        ...
+
+
+class PassageSearch(Protocol):
+    async def candidates(
+        self,
+        terms: Mapping[str, int],
+        vector: "Awaitable[NDArray[np.float32]]",
+        filters: Filters,
+        *,
+        embedder: str,
+        limit: int,
+    ) -> Candidates:
+        """By words and by meaning; the vector may still be on its way when the words are looked up."""
+        ...
+
+    async def related_terms(
+        self, collections: Sequence[int], terms: Sequence[str], *, limit: int
+    ) -> Sequence[str]: ...
+
+    async def header_paths(self, collections: Sequence[int], *, limit: int) -> Sequence[str]: ...
+
+
+class KnowledgeStore(Shelves, VectorSpaces, PassageSearch, Protocol):
+    async def known(self, collection: int, sources: Sequence[str]) -> Mapping[str, str]:
+        """The SHA-256 of those that are stored."""
+        ...
+
+    def files_under(self, collection: int, folder: str) -> AsyncIterator[StoredFile]:
+        """What was a file in this folder or below it."""
+        ...
+
+    async def replace(
+        self, collection: int, document: Document, chunks: Sequence[EmbeddedChunk], *, embedder: str
+    ) -> bool:
+        """Document and chunks in one transaction. False when exactly this was stored already."""
         ...
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int: ...
@@ -160,16 +186,6 @@ class KnowledgeStore(Protocol):
     async def settle(self, collection: int) -> None:
         """After a load: statistics and indexes are brought up to date."""
         ...
-
-    async def candidates(
-        self, terms: Mapping[str, int], vector: "NDArray[np.float32]", filters: Filters, *, limit: int
-    ) -> Candidates: ...
-
-    async def related_terms(
-        self, collections: Sequence[int], terms: Sequence[str], *, limit: int
-    ) -> Sequence[str]: ...
-
-    async def header_paths(self, collections: Sequence[int], *, limit: int) -> Sequence[str]: ...
 
     async def document(self, document_id: int) -> StoredDocument: ...
 

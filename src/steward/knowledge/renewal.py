@@ -1,10 +1,12 @@
-"""Vectors are one model's: when another takes its place, they are made again from the stored text.
+"""Vectors are one model's: another one's are made from the stored text, beside those that are there.
 
 Owns when that happens: on first use, at once for a small library, beside everything else for a large one,
-which is searched by words meanwhile. One transaction a document: an interrupted renewal goes on where it was.
+which is searched by words meanwhile. One transaction a document: an interrupted renewal goes on where it was,
+and whoever still uses the former model finds its vectors untouched.
 """
 
 import asyncio
+import logging
 from contextlib import suppress
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 from steward.contract.ports import Embedder
 from steward.knowledge.ports import KnowledgeStore, OutdatedDocument
 from steward.knowledge.wording import with_headers
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 1_000  # passages that a question waits for
 _BATCH = 64
@@ -29,6 +33,8 @@ class Renewal:
         if self._work is None or (self._work.done() and _failed(self._work)):
             outdated = await self._store.outdated(self._embedder.name)
             self._small = outdated <= AT_ONCE
+            if outdated:
+                logger.warning("%d passages have no vectors of '%s' yet", outdated, self._embedder.name)
             self._work = asyncio.create_task(self._run(outdated))
         if self._work.done() or patient or self._small:
             await asyncio.shield(self._work)

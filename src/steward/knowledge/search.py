@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,6 @@ class Ranked:
 class ParsedQuery:
     text: str  # as the cross-encoder reads it
     terms: Mapping[str, int]
-    vector: NDArray[np.float32]
 
 
 class Searcher:
@@ -63,37 +63,34 @@ class Searcher:
         context: str | None = None,
         least_relevance: float = NOTHING,
     ) -> list[Hit]:
-        asked = await self.parse(query, context)
-        await self._store.adopt(self._embedder.name, len(asked.vector))
+        asked = parsed(query, context)
+        vector = asyncio.ensure_future(asyncio.to_thread(self._vector, check_query(query), context))
         narrowed = bool(filters.kinds or filters.metadata)
-        candidates = await self._store.candidates(
-            asked.terms, asked.vector, filters, limit=CANDIDATES * (5 if narrowed else 1)
-        )
-        passages = candidates.passages
-        if not passages:
+        try:
+            candidates = await self._store.candidates(
+                asked.terms,
+                vector,
+                filters,
+                embedder=self._embedder.name,
+                limit=CANDIDATES * (5 if narrowed else 1),
+            )
+        finally:
+            vector.cancel()  # nobody waits for it any more
+        if not candidates.passages:
             return []
-        ranked = await asyncio.to_thread(self._rank, asked, candidates)
+        ranked = await asyncio.to_thread(self._rank, asked, vector.result(), candidates)
         kept = [item for item in ranked if item.relevance >= least_relevance]
         return _folded(kept, candidates, top_k)
 
-    async def parse(self, query: str, context: str | None = None) -> ParsedQuery:
-        text = check_query(query)
-        words = Counter(terms(text))
-        vector = (await asyncio.to_thread(self._embedder.embed, [text]))[0]
-        if context and context.strip():
-            around = (await asyncio.to_thread(self._embedder.embed, [context[:LONGEST_QUERY]]))[0]
-            vector = vector + _CONTEXT_SHARE * around
-            vector = vector / np.linalg.norm(vector)
-            common = Counter(terms(context[:LONGEST_QUERY])).most_common(_CONTEXT_TERMS)
-            # The query's own words weigh three times as much as what stands around them.
-            text = f"{text} ({' '.join(context.split())[:_CONTEXT_READ]})"
-            words = Counter({term: 3 * count for term, count in words.items()}) + Counter(
-                {term: 1 for term, _ in common if term not in words}
-            )
-        return ParsedQuery(text, words, vector)
+    def _vector(self, query: str, context: str | None) -> NDArray[np.float32]:
+        vector = self._embedder.embed([query])[0]
+        if not _tells(context):
+            return vector
+        vector = vector + _CONTEXT_SHARE * self._embedder.embed([context[:LONGEST_QUERY]])[0]
+        return vector / np.linalg.norm(vector)
 
-    def _rank(self, asked: ParsedQuery, found: Candidates) -> list[Ranked]:
-        similarity = ranking.similarity(found.vectors, asked.vector)
+    def _rank(self, asked: ParsedQuery, vector: NDArray[np.float32], found: Candidates) -> list[Ranked]:
+        similarity = ranking.similarity(found.vectors, vector)
         lexical = ranking.bm25(asked.terms, found.counts, found.lengths, found.statistics)
         fused = ranking.fuse(lexical, similarity, weight=ranking.DOCUMENTS.lexical)
         order = np.argsort(-fused, kind="stable")
@@ -111,9 +108,7 @@ class Searcher:
         read = len(logits)
         values = np.concatenate(
             [
-                relevance(logits if read else None, similarity[order[:read]], covered[order[:read]])
-                if read
-                else np.empty(0),
+                relevance(logits, similarity[order[:read]], covered[order[:read]]),
                 relevance(None, similarity[order[read:]], covered[order[read:]]),
             ]
         )
@@ -145,6 +140,23 @@ def refine_order(
         scores = scores + bonus[pool]
     best = pool[np.argsort(-scores, kind="stable")]
     return [*best.tolist(), *order[POOL:].tolist()], logits
+
+
+def parsed(query: str, context: str | None = None) -> ParsedQuery:
+    text = check_query(query)
+    words = Counter(terms(text))
+    if not _tells(context):
+        return ParsedQuery(text, words)
+    common = Counter(terms(context[:LONGEST_QUERY])).most_common(_CONTEXT_TERMS)
+    # The query's own words weigh three times as much as what stands around them.
+    weighed = Counter({term: 3 * count for term, count in words.items()}) + Counter(
+        {term: 1 for term, _ in common if term not in words}
+    )
+    return ParsedQuery(f"{text} ({' '.join(context.split())[:_CONTEXT_READ]})", weighed)
+
+
+def _tells(context: str | None) -> TypeGuard[str]:
+    return bool(context and context.strip())
 
 
 def check_query(query: str) -> str:

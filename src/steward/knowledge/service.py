@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steward.contract.ports import Embedder, Reranker
-from steward.knowledge.ingest import Ingester, Progress, Report, Text, no_progress
+from steward.knowledge.ingest import Ingester, Text
 from steward.knowledge.model import (
     Answer,
     Collection,
@@ -22,6 +22,7 @@ from steward.knowledge.model import (
 from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers
 from steward.knowledge.refine import judge
 from steward.knowledge.renewal import Renewal
+from steward.knowledge.report import Progress, Report, no_progress
 from steward.knowledge.search import Searcher, check_query
 
 MOST_RESULTS = 100
@@ -152,12 +153,6 @@ class KnowledgeBase:
             raise DocumentError("The source is empty.", fix="Say where it comes from: an address or a name.")
         item = Text(content=text, source=source.strip(), title=title or source.strip())
         return await self._ingester.add_texts([item], into)
-
-    async def forget_documents(self, collection: str, sources: Sequence[str]) -> int:
-        return await self._ingester.forget(await self._store.collection(collection), sources)
-
-    def resolve(self, path: str | Path) -> Path:
-        return self._ingester.resolve(path)
 
     async def document(self, document_id: int) -> StoredDocument:
         return await self._store.document(document_id)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steward.knowledge.ingest import Report
 from steward.knowledge.model import Answer, Collection, Hit, Project, StoredDocument
 from steward.knowledge.ports import PastQuery
+from steward.knowledge.report import Report
 
 
 def answer_data(answer: Answer) -> dict[str, Any]:

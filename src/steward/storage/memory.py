@@ -17,7 +17,7 @@ from steward.knowledge.memory import (
 )
 from steward.knowledge.ranking import Statistics
 from steward.storage import cursor, lexemes, sql
-from steward.storage.knowledge import stacked
+from steward.storage.passages import stacked
 from steward.storage.postgres import Database
 
 SQL = sql.load("memory")

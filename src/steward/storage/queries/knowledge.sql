@@ -45,11 +45,11 @@ FROM kb_projects p, kb_collections c
 WHERE l.project_id = p.id AND l.collection_id = c.id AND p.name = $1;
 
 -- name: known_documents
-SELECT source, sha256, embedder FROM kb_documents
+SELECT source, sha256 FROM kb_documents
 WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[]) s);
 
 -- name: files_under
-SELECT id, source FROM kb_documents
+SELECT id, source, root FROM kb_documents
 WHERE collection_id = $1 AND root IS NOT NULL AND starts_with(source, $2) AND id > $3 ORDER BY id LIMIT 500;
 
 -- name: remove_documents
@@ -66,13 +66,13 @@ SELECT count(*) FROM gone;
 WITH hasty AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
     home AS MATERIALIZED (SELECT id FROM kb_collections, hasty WHERE id = $1 FOR KEY SHARE OF kb_collections)
 INSERT INTO kb_documents AS d
-    (collection_id, source, title, media_type, sha256, size, root, embedder, chunks, metadata)
+    (collection_id, source, title, media_type, sha256, size, root, spaces, chunks, metadata)
 SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM home
 ON CONFLICT (collection_id, md5(source)) DO UPDATE SET
     source = excluded.source, title = excluded.title, media_type = excluded.media_type, sha256 = excluded.sha256,
-    size = excluded.size, root = excluded.root, embedder = excluded.embedder, chunks = excluded.chunks,
+    size = excluded.size, root = excluded.root, spaces = excluded.spaces, chunks = excluded.chunks,
     metadata = excluded.metadata, ingested_at = now()
-WHERE (d.sha256, d.embedder) IS DISTINCT FROM (excluded.sha256, excluded.embedder)
+WHERE d.sha256 <> excluded.sha256
 RETURNING id, xmax <> 0 AS replaced,
     ARRAY(SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $9)) AS chunk_ids;
 
@@ -83,30 +83,28 @@ SELECT kb_forget_chunks(ARRAY[$1::bigint]);
 SELECT true FROM kb_collections WHERE id = $1;
 
 -- name: space
-SELECT embedder, dimensions FROM kb_space;
+SELECT id FROM kb_spaces WHERE embedder = $1 AND dimensions = $2;
 
--- name: lock_space
-LOCK TABLE kb_space IN SHARE ROW EXCLUSIVE MODE;
-
--- name: drop_vectors
-TRUNCATE kb_vectors;
-
--- name: keep_space
-INSERT INTO kb_space (embedder, dimensions) VALUES ($1, $2)
-ON CONFLICT (single) DO UPDATE SET embedder = excluded.embedder, dimensions = excluded.dimensions;
+-- name: create_space
+INSERT INTO kb_spaces (embedder, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
 -- name: outdated
-SELECT coalesce(sum(chunks), 0) FROM kb_documents WHERE embedder <> $1;
+SELECT coalesce(sum(chunks), 0) FROM kb_documents
+WHERE NOT spaces && ARRAY(SELECT id FROM kb_spaces WHERE embedder = $1);
 
 -- name: next_outdated
 SELECT d.id, d.collection_id, d.title, array_agg(k.id ORDER BY k.sequence) AS chunk_ids,
     array_agg(k.header_path ORDER BY k.sequence) AS headers, array_agg(k.content ORDER BY k.sequence) AS texts
-FROM (SELECT * FROM kb_documents WHERE embedder <> $1 AND id > $2 ORDER BY id LIMIT 1) d
+FROM (
+    SELECT * FROM kb_documents
+    WHERE NOT spaces && ARRAY(SELECT id FROM kb_spaces WHERE embedder = $1) AND id > $2 ORDER BY id LIMIT 1
+) d
 JOIN kb_chunks k ON k.document_id = d.id GROUP BY d.id, d.collection_id, d.title;
 
 -- name: renew_document
-UPDATE kb_documents SET embedder = $2 WHERE id = $1 AND embedder <> $2
-    AND EXISTS (SELECT FROM kb_space WHERE embedder = $2)
+-- Only as it was read: a document that was replaced meanwhile has other chunks.
+UPDATE kb_documents SET spaces = spaces || $2::integer WHERE id = $1 AND NOT $2 = ANY(spaces)
+    AND $3::bigint[] = ARRAY(SELECT id FROM kb_chunks WHERE document_id = $1 ORDER BY sequence)
 RETURNING id;
 
 -- name: statistics
@@ -149,21 +147,26 @@ UPDATE kb_collections SET (counted_chunks, average_length) =
     (SELECT count(*), coalesce(avg(length), 0) FROM kb_terms WHERE collection_id = $1)
 WHERE id = $1;
 
--- name: vector_index
-SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('kb_vectors_nearest');
+-- name: counted
+SELECT coalesce(sum(counted_chunks), 0)::bigint FROM kb_collections WHERE id = ANY($1::integer[]);
 
--- name: vectors_stored
-SELECT count(*) FROM kb_vectors;
+-- name: large_spaces
+SELECT s.id, s.dimensions, v.vectors
+FROM kb_spaces s JOIN (SELECT space, count(*) AS vectors FROM kb_vectors GROUP BY space) v ON v.space = s.id
+WHERE v.vectors > $1 AND NOT EXISTS (
+    SELECT FROM pg_index WHERE indexrelid = to_regclass('kb_vectors_nearest_' || s.id) AND indisvalid
+);
 
 -- name: create_vector_index
-CREATE INDEX kb_vectors_nearest ON kb_vectors USING hnsw (embedding halfvec_cosine_ops)
-WITH (m = 12, ef_construction = 48);
+CREATE INDEX kb_vectors_nearest_:space ON kb_vectors
+USING hnsw ((embedding::halfvec(:dimensions)) halfvec_cosine_ops)
+WITH (m = 8, ef_construction = 48) WHERE space = :space;
 
 -- name: index_memory
 SELECT set_config('maintenance_work_mem', $1, true);
 
 -- name: drop_vector_index
-DROP INDEX IF EXISTS kb_vectors_nearest;
+DROP INDEX IF EXISTS kb_vectors_nearest_:space;
 
 -- name: lexical
 -- Candidates by the rare terms, scored by all of them; the constant undoes ts_rank's own scaling. BM25 is written so
@@ -189,12 +192,14 @@ FROM (SELECT set_config('hnsw.ef_search', $4, true) AS ef,
           set_config('hnsw.iterative_scan', 'relaxed_order', true) AS scan) s,
     LATERAL (
         SELECT chunk_id FROM kb_vectors
-        WHERE collection_id = ANY($1::integer[]) AND s.ef <> '' AND s.scan <> '' ORDER BY embedding <=> $2 LIMIT $3
+        WHERE space = :space AND collection_id = ANY($1::integer[]) AND s.ef <> '' AND s.scan <> ''
+        ORDER BY embedding::halfvec(:dimensions) <=> $2 LIMIT $3
     ) v;
 
 -- name: nearest_exact
-WITH mine AS MATERIALIZED (SELECT chunk_id, embedding FROM kb_vectors WHERE collection_id = ANY($1::integer[]))
-SELECT chunk_id FROM mine ORDER BY embedding <=> $2 LIMIT $3;
+-- By the bare column, which no index is on.
+SELECT chunk_id FROM kb_vectors
+WHERE collection_id = ANY($1::integer[]) AND space = $4 ORDER BY embedding <=> $2 LIMIT $3;
 
 -- name: passages
 SELECT k.id AS chunk_id, k.document_id, c.name AS collection, k.content, k.kind, k.sequence, k.header_path, k.page,
@@ -206,7 +211,7 @@ JOIN kb_chunks k ON k.id = wanted.id
 JOIN kb_documents d ON d.id = k.document_id
 JOIN kb_collections c ON c.id = d.collection_id
 JOIN kb_terms t ON t.chunk_id = k.id
-LEFT JOIN kb_vectors v ON v.chunk_id = k.id
+LEFT JOIN kb_vectors v ON v.chunk_id = k.id AND v.space = $5
 WHERE (cardinality($3::text[]) = 0 OR k.kind = ANY($3)) AND d.metadata @> $4::jsonb;
 
 -- name: related_terms

@@ -1,0 +1,74 @@
+"""Which files of a folder belong to a library, and which do not.
+
+Owns the ignore rules and the walk. Does not own reading: what kinds can be read is asked of the readers.
+"""
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+IGNORE_FILE = ".stewardignore"
+_IGNORED = """
+.git .hg .svn .venv venv node_modules __pycache__ .mypy_cache .pytest_cache .ruff_cache .tox .idea .vscode
+dist build .DS_Store
+"""
+IGNORED = frozenset(_IGNORED.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder with its rules, as they stood when it was opened."""
+
+    path: Path
+    roots: Sequence[Path]  # links that lead out of these are not followed
+    readable: Callable[[Path], bool]
+    patterns: Sequence[str]
+
+    @classmethod
+    def open(cls, path: Path, roots: Sequence[Path], readable: Callable[[Path], bool]) -> "Folder":
+        return cls(path, roots, readable, _patterns(path))
+
+    def files(self, *, recursive: bool) -> Iterator[Path]:
+        return filter(self.readable, self.walk(recursive=recursive))
+
+    def walk(self, *, recursive: bool) -> Iterator[Path]:
+        """Files of any kind."""
+        for parent, folders, names in os.walk(self.path):
+            here = Path(parent)
+            folders[:] = sorted(name for name in folders if recursive and not self._ignored(here / name))
+            yield from (here / name for name in sorted(names) if self._there(here / name))
+
+    def takes(self, file: Path) -> bool:
+        """Whether a walk through the folder would come to this file."""
+        return self.readable(file) and not self.ignores(file) and self._there(file)
+
+    def ignores(self, path: Path) -> bool:
+        """By its name, or by that of a folder on the way to it."""
+        way = (self.path / part for part in path.relative_to(self.path).parents if part.name)
+        return any(map(self._ignored, (path, *way)))
+
+    def _there(self, file: Path) -> bool:
+        """Not for a pipe, a broken link, a link out of the allowed folders, or what is ignored."""
+        if self._ignored(file):
+            return False
+        real = Path(os.path.realpath(file))
+        return real.is_file() and any(real.is_relative_to(root) for root in self.roots)
+
+    def _ignored(self, path: Path) -> bool:
+        if path.name in IGNORED or path.name.startswith("."):
+            return True
+        relative = path.relative_to(self.path).as_posix()
+        return any(
+            fnmatch.fnmatch(relative, pattern) or fnmatch.fnmatch(path.name, pattern)
+            for pattern in self.patterns
+        )
+
+
+def _patterns(folder: Path) -> list[str]:
+    file = folder / IGNORE_FILE
+    if not file.is_file():
+        return []
+    lines = (line.strip() for line in file.read_text(encoding="utf-8", errors="replace").splitlines())
+    return [line.rstrip("/") for line in lines if line and not line.startswith("#")]

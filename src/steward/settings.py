@@ -11,8 +11,7 @@ from typing import Any
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from steward.contract.errors import ConfigError
 
@@ -21,10 +20,10 @@ def _variable(name: str, default: Any, *, description: str, **limits: Any) -> An
     return Field(default=default, validation_alias=AliasChoices(name), description=description, **limits)
 
 
-class Settings(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
-    )
+class Settings(BaseModel):
+    """Values by the names of their variables; `load_settings` reads them."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     home: Path = _variable(
         "STEWARD_HOME",
@@ -240,26 +239,41 @@ def environment() -> dict[str, str]:
 
 def variables() -> Mapping[str, str]:
     """Every variable, those of `.env` included, for `${NAME}` in configuration files."""
-    import os  # noqa: PLC0415 - see above
+    return {**_written(), **environment()}
 
-    written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-    return {**written, **os.environ}
+
+def _written() -> Mapping[str, str]:
+    return {name: value for name, value in dotenv_values(".env").items() if value is not None}
+
+
+def _names() -> frozenset[str]:
+    return frozenset(
+        str(field.validation_alias.choices[0])
+        for field in Settings.model_fields.values()
+        if isinstance(field.validation_alias, AliasChoices)
+    )
 
 
 def blank_environment() -> dict[str, str]:
     """The environment without what Steward reads: a program started in it has the defaults."""
-    ours = {
-        str(field.validation_alias.choices[0])
-        for field in Settings.model_fields.values()
-        if isinstance(field.validation_alias, AliasChoices)
-    }
+    ours = _names()
     return {name: value for name, value in environment().items() if name.upper() not in ours}
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Read the environment once. A value that cannot be used is named, with the variable it came from."""
+    """Read the environment once. A value that cannot be used is named, with the variable it came from.
+
+    A variable outweighs `.env`; one that is set to nothing counts as not set.
+    """
+    ours = _names()
+    given = {
+        name.upper(): value
+        for source in (_written(), environment())
+        for name, value in source.items()
+        if value and name.upper() in ours
+    }
     try:
-        return Settings(**overrides)
+        return Settings.model_validate(given | overrides)
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ConfigError(f"A setting cannot be used. {problems}.", fix="See .env.example.") from None

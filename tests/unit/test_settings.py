@@ -42,6 +42,16 @@ def test_variables_and_a_dotenv_file_are_read(monkeypatch: pytest.MonkeyPatch, t
     )
 
 
+def test_a_variable_that_is_set_to_nothing_is_not_set_and_case_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("STEWARD_TIMEOUT=5\nSTEWARD_MODEL=\nUNKNOWN_TO_US=1\n")
+    monkeypatch.setenv("STEWARD_TIMEOUT", "")
+    monkeypatch.setenv("steward_debug", "true")
+    settings = load_settings()
+    assert (settings.timeout, settings.model, settings.debug) == (5.0, None, True)
+
+
 def test_without_roots_the_current_folder_is_the_root(tmp_path: Path) -> None:
     assert load_settings().roots == (tmp_path,)
 

@@ -5,6 +5,7 @@ person this home belongs to. A file left behind by a killed process is recognise
 process number and its port belong to others by now: whoever answers must know the token's fingerprint.
 """
 
+import asyncio
 import hashlib
 import json
 import os
@@ -12,11 +13,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from steward.contract.errors import ConflictError
-from steward.settings import Settings
+from steward.surfaces.wire import LostError, SocketWire
+
+if TYPE_CHECKING:  # a command that finds a running instance needs nothing of it but the home
+    from steward.settings import Settings
 
 FILE = "instance.json"
 SECONDS_TO_ANSWER = 2.0
@@ -30,7 +33,7 @@ class Instance:
 
 
 @contextmanager
-def announced(settings: Settings, instance: Instance) -> Generator[None]:
+def announced(settings: "Settings", instance: Instance) -> Generator[None]:
     """Make an instance known for as long as it runs."""
     path = settings.home / FILE
     partial = path.with_name(f".{FILE}.{instance.pid}")
@@ -58,30 +61,37 @@ def fingerprint(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-async def find_running(settings: Settings) -> Instance | None:
+async def find_running(settings: "Settings") -> Instance | None:
     """The instance of this home that answers now, if there is one."""
     instance = read(settings.home / FILE)
     if instance is None or not _alive(instance.pid):
         return None
-    try:
-        async with httpx.AsyncClient(timeout=SECONDS_TO_ANSWER) as client:
-            answer = await client.get(f"{instance.url}/healthz")
-        known = answer.json()["instance"] if answer.status_code == 200 else None
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return None
+    told = await _ask(instance, "/healthz")
+    known = None if told is None else told.get("instance")
     return instance if known == fingerprint(instance.token) else None
 
 
 async def agents_away(instance: Instance) -> dict[str, str]:
     """The agents of a running Steward that do not run, and why."""
+    told = await _ask(instance, "/readyz")
+    agents = None if told is None else told.get("agents")
+    return dict(agents) if isinstance(agents, dict) else {"Steward": "It answers too slowly to say."}  # pyright: ignore[reportUnknownArgumentType]
+
+
+async def _ask(instance: Instance, path: str) -> dict[str, Any] | None:
+    """What it says about itself; None when nobody answers in time, or not as Steward would."""
     try:
-        async with httpx.AsyncClient(timeout=SECONDS_TO_ANSWER) as client:
-            return dict((await client.get(f"{instance.url}/readyz")).json()["agents"])
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return {"Steward": "It answers too slowly to say."}
+        async with (
+            asyncio.timeout(SECONDS_TO_ANSWER),
+            SocketWire(instance.url).open("GET", path) as answer,
+        ):
+            told = json.loads(await answer.read())
+    except (LostError, TimeoutError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None  # pyright: ignore[reportUnknownVariableType]
 
 
-async def require_none(settings: Settings) -> None:
+async def require_none(settings: "Settings") -> None:
     running = await find_running(settings)
     if running is not None:
         raise ConflictError(

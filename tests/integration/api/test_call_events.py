@@ -1,10 +1,9 @@
 """A call followed as events, over the transport that the commands use inside their own process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from steward.bootstrap import Platform
@@ -15,6 +14,7 @@ from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.surfaces.api.app import create_app
 from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.inprocess import InProcess
+from steward.surfaces.wire import Wire
 
 
 def channel() -> Channel:
@@ -38,15 +38,11 @@ async def add_tool(platform: Platform, function: Callable[..., Any], **propertie
 
 
 @pytest.fixture
-async def client(platform: Platform) -> AsyncIterator[httpx.AsyncClient]:
-    transport = InProcess(create_app(platform))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield client
+async def wire(platform: Platform) -> Wire:
+    return InProcess(create_app(platform))
 
 
-async def test_progress_comes_as_it_happens_and_then_the_result(
-    platform: Platform, client: httpx.AsyncClient
-) -> None:
+async def test_progress_comes_as_it_happens_and_then_the_result(platform: Platform, wire: Wire) -> None:
     heard = asyncio.Event()
 
     async def count(to: int) -> dict[str, int]:
@@ -58,7 +54,7 @@ async def test_progress_comes_as_it_happens_and_then_the_result(
         return {"counted": to}
 
     await add_tool(platform, count, to={"type": "integer"})
-    api = Api(client, running=False)
+    api = Api(wire, running=False)
     told: list[tuple[str, dict[str, Any]]] = []
     async for name, data in api.stream("/v1/tools/count/call", {"arguments": {"to": 2}}):
         told.append((name, data))
@@ -70,14 +66,12 @@ async def test_progress_comes_as_it_happens_and_then_the_result(
     assert (told[2][0], told[2][1]["status"], told[2][1]["data"]) == ("result", "done", {"counted": 2})
 
 
-async def test_what_goes_wrong_is_told_in_the_stream_or_before_it(
-    platform: Platform, client: httpx.AsyncClient
-) -> None:
+async def test_what_goes_wrong_is_told_in_the_stream_or_before_it(platform: Platform, wire: Wire) -> None:
     async def nothing(to: int = 1) -> None:
         del to
 
     await add_tool(platform, nothing, to={"type": "integer"})
-    api = Api(client, running=False)
+    api = Api(wire, running=False)
     events = [item async for item in api.stream("/v1/tools/nothing/call", {"arguments": {"to": "x"}})]
     assert [(name, data["error_code"]) for name, data in events] == [("result", "INVALID_ARGUMENTS")]
     with pytest.raises(StewardError) as refused:
@@ -85,7 +79,7 @@ async def test_what_goes_wrong_is_told_in_the_stream_or_before_it(
     assert refused.value.code == "INVALID_INPUT"
 
 
-async def test_who_stops_listening_stops_the_call(platform: Platform, client: httpx.AsyncClient) -> None:
+async def test_who_stops_listening_stops_the_call(platform: Platform, wire: Wire) -> None:
     stopped = asyncio.Event()
 
     async def endless() -> None:
@@ -96,10 +90,10 @@ async def test_who_stops_listening_stops_the_call(platform: Platform, client: ht
             stopped.set()
 
     await add_tool(platform, endless)
-    headers = {"Accept": "text/event-stream"}
+    headers = {"Accept": "text/event-stream", "Content-Type": "application/json"}
     async with asyncio.timeout(60):
-        async with client.stream("POST", "/v1/tools/endless/call", json={}, headers=headers) as response:
-            assert await anext(response.aiter_lines()) == "event: progress"
+        async with wire.open("POST", "/v1/tools/endless/call", body=b"{}", headers=headers) as answer:
+            assert await anext(aiter(answer.lines())) == "event: progress"
         await stopped.wait()
 
 
@@ -110,9 +104,7 @@ async def test_an_application_that_fails_or_says_nothing_is_no_answer() -> None:
     async def broken(_scope: Any, _receive: Any, _send: Any) -> None:
         raise ValueError("inside")
 
-    async with httpx.AsyncClient(transport=InProcess(silent), base_url="http://localhost") as client:
-        with pytest.raises(UnavailableError):
-            await anext(Api(client, running=False).stream("/", {}))
-    async with httpx.AsyncClient(transport=InProcess(broken), base_url="http://localhost") as client:
-        with pytest.raises(ValueError, match="inside"):
-            await client.get("/")
+    with pytest.raises(UnavailableError):
+        await anext(Api(InProcess(silent), running=False).stream("/", {}))
+    with pytest.raises(ValueError, match="inside"):
+        await Api(InProcess(broken), running=False).get("/")

@@ -8,12 +8,12 @@ import httpx
 import pytest
 from tests.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
 from tests.waiting import until
+from tests.web_visits import served
 
 from steward.bootstrap import open_platform
 from steward.settings import load_settings
 from steward.surfaces.api import chat
 from steward.surfaces.api.app import create_app
-from steward.surfaces.cli.inprocess import InProcess
 
 NOTE = CallTools(("save_fact", {"text": "The key is at Ana's."}))
 EVENTS = {"Accept": "text/event-stream"}
@@ -37,8 +37,10 @@ async def client(tmp_path: Path, database_url: str, model: ScriptedModel) -> Asy
     )
     async with open_platform(settings) as platform:
         await platform.agents.warm()
-        transport = InProcess(create_app(platform))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client:
+        async with (
+            served(create_app(platform)) as address,
+            httpx.AsyncClient(base_url=address, timeout=60) as client,
+        ):
             yield client
 
 
@@ -51,7 +53,8 @@ async def test_a_client_that_leaves_stops_its_turn(client: httpx.AsyncClient, mo
     model.answer(NOTE, Hang(), Say("unused"))
     seen: list[str] = []
     async with client.stream("POST", "/v1/chat", json={"message": "note it"}, headers=EVENTS) as response:
-        async for line in response.aiter_lines():
+        lines = response.aiter_lines()  # held, because letting go of it is leaving
+        async for line in lines:
             seen.append(line)
             if line == "event: tool_result":
                 break

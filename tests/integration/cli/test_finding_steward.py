@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -80,6 +81,31 @@ async def test_the_instance_of_this_home_is_found(
     with announced(load_settings(), mine):
         assert await find_running(load_settings()) == mine
     assert await find_running(load_settings()) is None
+
+
+LOADED = """
+import sys
+from steward.surfaces.cli.app import main
+sys.argv = ["steward", "tools", "list", "--json"]
+try:
+    main()
+except SystemExit as ended:
+    heavy = ("fastapi", "fastmcp", "httpx", "mcp", "onnxruntime", "pydantic_ai", "starlette", "steward.bootstrap")
+    print(ended.code, [name for name in heavy if name in sys.modules])
+"""
+
+
+async def test_a_command_that_is_answered_loads_nothing_that_answers(
+    run: Run, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"instance": fingerprint("mine"), "items": []}
+    monkeypatch.setattr(Answering, "body", json.dumps(told).encode())
+    with announced(load_settings(), Instance(f"http://127.0.0.1:{port}", token="mine", pid=os.getpid())):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", LOADED, stdout=asyncio.subprocess.PIPE
+        )
+        said = (await process.communicate())[0].decode().splitlines()
+    assert (json.loads(said[0]), said[1]) == (told, "0 []")
 
 
 @pytest.mark.parametrize("name", ["a?b=c", "a/b", "../keys", "a#b", "50%", "ä b"])

@@ -5,15 +5,18 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
-import httpx
 import pytest
 
 from steward.contract.errors import StewardError
 from steward.surfaces.cli import app, output
 from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.proposals import _write
+from steward.surfaces.wire import Incoming, LostError
 
 ENVELOPE = {
     "status": "failed",
@@ -139,21 +142,18 @@ def test_an_answer_that_finds_no_room_is_a_failure_without_a_stack_trace(
 
 
 @pytest.mark.parametrize(
-    ("method", "error", "retryable"),
-    [
-        ("get", httpx.ReadError("gone"), True),
-        ("post", httpx.ConnectError("nobody"), True),
-        ("post", httpx.RemoteProtocolError("gone"), False),
-    ],
+    ("method", "heard", "retryable"),
+    [("get", True, True), ("post", False, True), ("post", True, False)],
 )
-async def test_what_may_have_run_is_not_offered_again(method: str, error: Exception, retryable: bool) -> None:
-    def fail(request: httpx.Request) -> httpx.Response:
-        raise error
+async def test_what_may_have_run_is_not_offered_again(method: str, heard: bool, retryable: bool) -> None:
+    class Broken:
+        @asynccontextmanager
+        async def open(self, *_: Any, **__: Any) -> AsyncGenerator[Incoming]:
+            raise LostError(EOFError(), heard=heard)
+            yield
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(fail), base_url="http://x") as client:
-        api = Api(client, running=True)
-        with pytest.raises(StewardError) as caught:
-            await getattr(api, method)("/v1/proposals/p1/approve")
+    with pytest.raises(StewardError) as caught:
+        await getattr(Api(Broken(), running=True), method)("/v1/proposals/p1/approve")
     assert (caught.value.code, caught.value.retryable) == ("SERVICE_UNAVAILABLE", retryable)
 
 

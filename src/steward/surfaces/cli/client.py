@@ -14,13 +14,13 @@ from urllib.parse import quote
 
 from steward.contract.errors import ErrorCode, InputError, StewardError, UnavailableError
 from steward.surfaces.cli.files import write_private
+from steward.surfaces.wire import Body, Incoming, LostError, SocketWire, Wire, target
 
-if TYPE_CHECKING:  # httpx takes a tenth of a second to import, too long for --help
-    import httpx
-
+if TYPE_CHECKING:  # pydantic takes two tenths of a second to import, too long for --help
     from steward.settings import Settings
 
-LOCAL_ADDRESS = "http://localhost"
+FAILED = 400
+JSON = {"Content-Type": "application/json"}
 CALLERS_MISTAKES = (400, 404, 405, 413, 415, 422)
 
 
@@ -32,29 +32,22 @@ def route(*parts: str) -> str:
 class Api:
     """The API as commands use it: JSON in, JSON out, problems as `StewardError`."""
 
-    def __init__(self, client: "httpx.AsyncClient", *, running: bool) -> None:
-        self._client = client
+    def __init__(self, wire: Wire, *, running: bool) -> None:
+        self._wire = wire
         self.running = running  # whether a `steward up` answers, as opposed to this process
 
     async def get(self, path: str, **query: Any) -> dict[str, Any]:
-        return await self._send("GET", path, query={k: v for k, v in query.items() if v is not None})
+        return await self._send("GET", path, query=query)
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return await self._send("POST", path, body=body or {})
 
     async def stream(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
         """The answer as it comes: each event's name and data."""
-        import httpx  # noqa: PLC0415 - see above
-
-        headers = {"Accept": "text/event-stream"}
-        try:
-            async with self._client.stream("POST", path, json=body, headers=headers) as response:
-                if response.is_error:
-                    raise problem(response.status_code, await response.aread())
-                async for event in _events(response.aiter_lines()):
-                    yield event
-        except httpx.HTTPError as error:
-            raise _unanswered(error, harmless=isinstance(error, httpx.ConnectError)) from error
+        headers = {"Accept": "text/event-stream", **JSON}
+        async with self._open("POST", path, body=json.dumps(body).encode(), headers=headers) as answer:
+            async for event in _events(answer.lines()):
+                yield event
 
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self._send("PUT", path, body=body)
@@ -67,8 +60,8 @@ class Api:
 
     async def download(self, path: str, file: Path, **query: Any) -> int:
         """An answer that is a file, written whole or not at all, for its owner only. Gives its size."""
-        response = await self._request("GET", path, params={k: v for k, v in query.items() if v is not None})
-        return write_private(file, response.content)
+        async with self._open("GET", target(path, _given(query))) as answer:
+            return write_private(file, await answer.read())
 
     async def upload(self, path: str, file: Path, **query: Any) -> dict[str, Any]:
         async def blocks() -> AsyncGenerator[bytes]:
@@ -76,10 +69,10 @@ class Api:
                 while block := source.read(1 << 20):
                     yield block
 
-        given = {k: v for k, v in query.items() if v is not None}
         headers = {"Content-Type": "application/octet-stream"}
-        response = await self._request("POST", path, params=given, content=blocks(), headers=headers)
-        return response.json()
+        where = target(path, _given(query))
+        async with self._open("POST", where, body=blocks(), headers=headers) as answer:
+            return json.loads(await answer.read())
 
     async def _send(
         self,
@@ -89,21 +82,33 @@ class Api:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        response = await self._request(method, path, params=query, json=body)
-        return response.json() if response.content else {}
+        where = target(path, _given(query or {}))
+        content = None if body is None else json.dumps(body).encode()
+        async with self._open(method, where, body=content, headers=JSON if content else None) as answer:
+            said = await answer.read()
+        return json.loads(said) if said else {}
 
-    async def _request(self, method: str, path: str, **more: Any) -> "httpx.Response":
-        import httpx  # noqa: PLC0415 - see above
-
+    @asynccontextmanager
+    async def _open(
+        self, method: str, path: str, *, body: Body = None, headers: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[Incoming]:
         try:
-            response = await self._client.request(method, path, **more)
-        except httpx.HTTPError as error:
-            raise _unanswered(
-                error, harmless=method == "GET" or isinstance(error, httpx.ConnectError)
-            ) from error
-        if response.is_error:
-            raise problem(response.status_code, response.content)
-        return response
+            async with self._wire.open(method, path, body=body, headers=headers) as answer:
+                if answer.status >= FAILED:
+                    raise problem(answer.status, await answer.read())
+                yield answer
+        except LostError as error:
+            raise _unanswered(error, harmless=method == "GET" or not error.heard) from error
+
+
+def _given(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was asked for, as an address says it."""
+    words = {True: "true", False: "false"}
+    return {
+        name: words[value] if isinstance(value, bool) else value
+        for name, value in query.items()
+        if value is not None
+    }
 
 
 async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
@@ -118,12 +123,12 @@ async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[tuple[str, dict[s
             name, data = "message", ""
 
 
-def _unanswered(error: Exception, *, harmless: bool) -> UnavailableError:
+def _unanswered(error: LostError, *, harmless: bool) -> UnavailableError:
     """What was sent and never answered may have run: nobody is invited to send it again unseen."""
     fix = "Is 'steward up' still running?"
     if not harmless:
         fix = "It may have taken effect and was not repeated; 'steward log' and 'steward proposals' show it."
-    return UnavailableError(f"Steward did not answer ({type(error).__name__}).", fix=fix, retryable=harmless)
+    return UnavailableError(f"Steward did not answer ({error}).", fix=fix, retryable=harmless)
 
 
 def problem(status: int, content: bytes) -> StewardError:
@@ -148,31 +153,21 @@ def problem(status: int, content: bytes) -> StewardError:
 @asynccontextmanager
 async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
     # Imported here because each of these costs start-up time that --help must not pay.
-    import httpx  # noqa: PLC0415
-
     from steward.settings import load_settings  # noqa: PLC0415
     from steward.surfaces.instance import find_running  # noqa: PLC0415
 
     settings = settings or load_settings()
     running = await find_running(settings)
     if running is not None:
-        headers = {"Authorization": f"Bearer {running.token}"}
-        async with httpx.AsyncClient(base_url=running.url, headers=headers, timeout=None) as client:  # noqa: S113
-            yield Api(client, running=True)
+        yield Api(SocketWire(running.url, {"Authorization": f"Bearer {running.token}"}), running=True)
         return
 
+    # What the API itself needs takes seconds to load: only where nobody else has it.
     from steward.bootstrap import open_platform  # noqa: PLC0415
     from steward.surfaces.api.app import create_app  # noqa: PLC0415
     from steward.surfaces.cli.inprocess import InProcess  # noqa: PLC0415
 
     async with open_platform(settings) as platform:
         token = secrets.token_urlsafe(32)
-        transport = InProcess(create_app(platform, local_token=token))
-        headers = {"Authorization": f"Bearer {token}"}
-        async with httpx.AsyncClient(
-            transport=transport,
-            base_url=LOCAL_ADDRESS,
-            headers=headers,
-            timeout=None,  # noqa: S113
-        ) as client:
-            yield Api(client, running=False)
+        app = create_app(platform, local_token=token)
+        yield Api(InProcess(app, {"Authorization": f"Bearer {token}"}), running=False)

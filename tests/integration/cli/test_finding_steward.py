@@ -90,7 +90,7 @@ sys.argv = ["steward", "tools", "list", "--json"]
 try:
     main()
 except SystemExit as ended:
-    heavy = ("fastapi", "fastmcp", "httpx", "mcp", "onnxruntime", "pydantic_ai", "starlette", "steward.bootstrap")
+    heavy = ("fastapi", "fastmcp", "httpx", "mcp", "onnxruntime", "pydantic_ai", "steward.bootstrap")
     print(ended.code, [name for name in heavy if name in sys.modules])
 """
 

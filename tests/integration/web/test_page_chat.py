@@ -103,7 +103,8 @@ KINDS = """
 from steward.surfaces.web.answers import draw_answer
 
 base = {"tool_calls": [], "sources": [], "reasoning": "", "confidence": 0.5, "proposal_id": None}
-gap = {"status": "gap", "answer": "No tool reads portfolios.", "missing_tools": ["financial_data_api"]}
+lines = "No tool reads portfolios.\\nNearest: `read_file` (a `fi le`)"
+gap = {"status": "gap", "answer": lines, "missing_tools": ["financial_data_api"]}
 draw_answer({**base, **gap}, last=True, reply=print)
 draw_answer({**base, "status": "failed", "answer": "The model did not answer."}, last=True, reply=print)
 sources = [
@@ -118,7 +119,8 @@ draw_answer({**base, **known}, last=True, reply=print)
 def test_answers_are_drawn_by_their_kind() -> None:
     app = AppTest.from_string(KINDS).run(timeout=60)
     texts = [item.value for item in app.markdown]
-    assert "Missing: `financial_data_api`" in texts
+    assert ":material/extension_off: **No tool can do this yet.** Missing: `financial_data_api`" in texts
+    assert "No tool reads portfolios\\.  \nNearest\\: `read_file` \\(a \\`fi le\\`\\)" in texts
     assert app.error[0].value == "The model did not answer\\."
     assert any("[Bees \\[1\\]](https://example.org/bees) 2026\\-01\\-02" in text for text in texts)
     assert any("Notes `notes.md` Bees \\> Dance" in text for text in texts)

@@ -77,10 +77,11 @@ def _source(source: Mapping[str, Any]) -> str:
 def _gap(answer: Answer) -> None:
     """No tool can do it: what is missing, and what a person can do about that."""
     with st.container(border=True):
-        st.markdown(f":material/extension_off: **{look.plain(answer['answer'])}**")
         missing = ", ".join(f"`{name}`" for name in answer["missing_tools"])
-        if missing:
-            st.markdown(f"Missing: {missing}")
+        st.markdown(
+            f":material/extension_off: **No tool can do this yet.** {missing and f'Missing: {missing}'}"
+        )
+        st.markdown(look.named(answer["answer"]))
         st.caption(
             "A server in mcp.json or a Python tool (`steward tools add`) can close the gap. "
             "Under “Tools and agents” you see what there is."

@@ -40,7 +40,9 @@ mark {background: color-mix(in srgb, #f59e0b 38%, transparent); color: inherit; 
 .chart .bar.failed {background: #dc2626}
 .chart .time {text-align: right; font-variant-numeric: tabular-nums; opacity: .8}
 [role="tab"][aria-selected="true"], button[kind$="Active"] {color: inherit !important; font-weight: 600}
-[class*="st-key-conversation-"] button {justify-content: flex-start; text-align: left}
+[class*="st-key-conversation-"] button, [class*="st-key-conversation-"] button * {
+  justify-content: flex-start; text-align: left}
+[class*="st-key-conversation-"] button > div {width: 100%}
 .scroll {overflow-x: auto}
 .scroll table {border-collapse: collapse; width: 100%; font-size: .88rem}
 .scroll th {text-align: left; opacity: .72; font-weight: 600}
@@ -72,12 +74,21 @@ STATES: dict[str, tuple[str, Colour]] = {
     "expired": ("expired", "gray"),
     "stopped": ("stopped", "gray"),
 }
+_NAME = re.compile(r"`[A-Za-z0-9_-]{1,64}`")
+_NAMES = re.compile(f"({_NAME.pattern})")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
 def plain(text: str) -> str:
     """Text as it is, wherever Markdown is read: no links, pictures, colours or headings of its own."""
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def named(text: str) -> str:
+    """The same, where names of tools in backticks stay names."""
+    return "".join(
+        part if _NAME.fullmatch(part) else broken(plain(part)) for part in _NAMES.split(text) if part
+    )
 
 
 def broken(markdown: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.scripted_model import ScriptedModel
 from tests.websites import Web
 
 from steward.bootstrap import Platform, open_platform
@@ -37,6 +38,11 @@ class House:
 
 def tools(answer: Answer) -> list[str]:
     return [call.tool for call in answer.tool_calls]
+
+
+def wire(model: ScriptedModel) -> dict[str, str]:
+    """Settings that make the scripted model answer, over its real wire."""
+    return {"STEWARD_MODEL": "openai:scripted", "OPENAI_BASE_URL": model.address, "OPENAI_API_KEY": "k"}
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.scripted_model import Say, scripted_model
-from tests.talking import open_house
+from tests.talking import open_house, wire
 
 from steward.contract.preferences import preferences
 from steward.contract.tool import Origin
@@ -26,8 +26,7 @@ async def test_every_tool_of_ours_says_when_to_prefer_it_or_another_that_exists(
 async def test_a_language_model_reads_the_instructions(tmp_path: Path, database_url: str) -> None:
     async with scripted_model() as model:
         model.answer(Say("Hello."))
-        more = {"STEWARD_MODEL": "openai:m", "OPENAI_BASE_URL": model.address, "OPENAI_API_KEY": "k"}
-        async with open_house(tmp_path, database_url, **more) as house:
+        async with open_house(tmp_path, database_url, **wire(model)) as house:
             await house.ask("Search the web for tides", "assistant")
         offered = {each["function"]["name"]: each["function"] for each in model.requests[0]["tools"]}
     assert "Prefer search_memory for what was found out before." in offered["web_search"]["description"]

@@ -4,46 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.scripted_model import CallTools, Say, ScriptedModel, scripted_model
-from tests.talking import House, open_house, tools
-from tests.websites import Web, small_web
+from tests.scripted_model import CallTools, Say, ScriptedModel
+from tests.talking import House, tools
+from tests.websites import Web
 
 from steward.conversations.model import AnswerStatus
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with small_web() as web:
-        yield web
-
-
-@pytest.fixture
-async def house(tmp_path: Path, database_url: str, web: Web) -> AsyncIterator[House]:
-    async with open_house(tmp_path, database_url, web) as house:
-        yield house
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[ScriptedModel]:
-    async with scripted_model() as model:
-        yield model
-
-
-@pytest.fixture
-async def wired(tmp_path: Path, database_url: str, web: Web, model: ScriptedModel) -> AsyncIterator[House]:
-    async with open_house(
-        tmp_path,
-        database_url,
-        web,
-        STEWARD_MODEL="openai:m",
-        OPENAI_BASE_URL=model.address,
-        OPENAI_API_KEY="k",
-    ) as house:
-        yield house
 
 
 @pytest.mark.req("SKL-US1.1", "SKL-FR-007")
@@ -169,23 +137,60 @@ async def test_a_skill_of_the_home_is_used_at_once(house: House, tmp_path: Path)
     assert done.answer == "Welcome Tom"
 
 
+async def test_what_was_told_is_remembered_and_found_again(house: House) -> None:
+    asked = await house.ask("My bike lock code is 4711", "assistant")
+    kept = await house.ask("yes", "assistant", conversation=asked.conversation)
+    found = await house.ask("what is my bike lock code?", "assistant")
+    assert (asked.status, asked.answer, kept.answer) == (
+        AnswerStatus.QUESTION,
+        "Should I remember this: “My bike lock code is 4711”?",
+        "I'll remember that: My bike lock code is 4711.",
+    )
+    assert (tools(found), "4711" in found.answer) == (["search_memory"], True)
+
+
+async def test_a_program_is_never_made_of_what_happens_to_be_said(house: House) -> None:
+    found = [await house.ask(said, "assistant") for said in ("what is my garage code?", "are you a human?")]
+    called = {tool for answer in found for tool in tools(answer)}
+    assert called & {"code_execution", "request_human_input"} == set()
+
+
+async def test_a_gap_that_shows_late_is_named_and_written_down_as_well(house: House) -> None:
+    found = await house.ask("send an email to Ana that I am late", "assistant")
+    written = [gap.missing for gap in await house.platform.gaps.list("local")]
+    assert (found.status, len(found.missing_tools) > 0, written) == (
+        AnswerStatus.GAP,
+        True,
+        list(found.missing_tools),
+    )
+
+
+async def test_another_language_is_no_gap(house: House) -> None:
+    found = await house.ask("Füge Milch zu meinen Aufgaben hinzu", "assistant")
+    assert (found.status, "German" in found.answer, tools(found)) == (AnswerStatus.DONE, True, [])
+    assert await house.platform.gaps.list("local") == []
+
+
 @pytest.mark.req("RES-SC-003", "RES-US2.1")
 def test_a_gap_ends_the_command_with_4_and_names_what_is_missing(tmp_path: Path, database_url: str) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "steward", "ask", "--agent", "researcher", "--json"),
-            "Retrieve my stock portfolio performance for Q3 2024",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ
-        | {
-            "STEWARD_HOME": str(tmp_path / "home"),
-            "DATABASE_URL": database_url,
-            "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
-        },
-    )
+    environment = os.environ | {
+        "STEWARD_HOME": str(tmp_path / "home"),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+    }
+
+    def steward(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "steward", *words, "--json"]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+        )
+
+    done = steward("ask", "--agent", "researcher", "Retrieve my stock portfolio performance for Q3 2024")
+    gaps = [item["missing"] for item in json.loads(steward("gaps").stdout)["items"]]
     shape = json.loads(done.stdout)
-    assert (done.returncode, shape["status"], shape["missing_tools"]) == (4, "gap", ["financial_data_api"])
+    assert (done.returncode, shape["status"], shape["missing_tools"], gaps) == (
+        4,
+        "gap",
+        ["financial_data_api"],
+        ["financial_data_api"],
+    )

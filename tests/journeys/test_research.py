@@ -1,50 +1,20 @@
 """The researcher's stories and edge cases, end to end: with the planner, and with a model over the wire."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.otlp_collector import ReceivedSpan, running_collector
-from tests.scripted_model import QUOTA, CallTools, Hang, ScriptedModel, scripted_model
-from tests.talking import House, open_house, tools
+from tests.scripted_model import QUOTA, CallTools, Hang, ScriptedModel
+from tests.talking import House, open_house, tools, wire
 from tests.waiting import until
-from tests.websites import Web, small_web
+from tests.websites import Web
 
 from steward.conversations.model import AnswerStatus
 from steward.knowledge.memory import Scope
-
-MODEL = "openai:scripted"
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with small_web() as web:
-        yield web
-
-
-@pytest.fixture
-async def house(tmp_path: Path, database_url: str, web: Web) -> AsyncIterator[House]:
-    """With the planner."""
-    async with open_house(tmp_path, database_url, web) as house:
-        yield house
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[ScriptedModel]:
-    async with scripted_model() as model:
-        yield model
-
-
-@pytest.fixture
-async def wired(tmp_path: Path, database_url: str, web: Web, model: ScriptedModel) -> AsyncIterator[House]:
-    """With a language model over the wire."""
-    async with open_house(
-        tmp_path, database_url, web, STEWARD_MODEL=MODEL, OPENAI_BASE_URL=model.address, OPENAI_API_KEY="k"
-    ) as house:
-        yield house
 
 
 def answer(text: str, reasoning: str = "", **more: Any) -> CallTools:
@@ -347,9 +317,7 @@ async def test_a_model_that_hangs_ends_the_turn_in_words(
         tmp_path,
         database_url,
         web,
-        STEWARD_MODEL=MODEL,
-        OPENAI_BASE_URL=model.address,
-        OPENAI_API_KEY="k",
+        **wire(model),
         STEWARD_RUN_SECONDS=1,
     ) as house:
         found = await house.ask("What is the capital of France?")

@@ -5,7 +5,7 @@ skill of the house understands, because what is understood can be done.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -24,23 +24,34 @@ class Gap(Protocol):
 class GapDetector(Protocol):
     async def detect_missing_tools(self, task_description: str) -> Gap | None: ...
 
+    async def name_needs(self, task_description: str) -> Sequence[str]:
+        """What a task needs, by stable names, whether there is a tool for it or not."""
+        ...
+
 
 _DECLINES = re.compile(
     r"\b(?:can't|cannot|can not|unable to|not able to|don't have|do not have|no tool|no way to)\b",
     re.IGNORECASE,
 )
-FindGap = Callable[[str], Awaitable[Gap | None]]
 
 
-def gaps_unless(understood: Sequence[Callable[[str], object]], detector: GapDetector) -> FindGap:
+@dataclass(frozen=True, slots=True)
+class FindGap:
     """Asks the detector about what none of the readers understands."""
 
-    async def find(text: str) -> Gap | None:
-        if any(reads(text) for reads in understood):
-            return None
-        return await detector.detect_missing_tools(text)
+    understood: Sequence[Callable[[str], object]]
+    detector: GapDetector
 
-    return find
+    async def __call__(self, text: str) -> Gap | None:
+        if any(reads(text) for reads in self.understood):
+            return None
+        return await self.detector.detect_missing_tools(text)
+
+    async def named(self, draft: Draft, text: str) -> Draft:
+        """A draft that says that nothing can do it, with the name of what is missing."""
+        if draft.status is not AnswerStatus.GAP or draft.missing_tools:
+            return draft
+        return replace(draft, missing_tools=tuple(await self.detector.name_needs(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ class HonestBeforehand:
     find_gap: FindGap
 
     async def before(self, turn: Turn) -> Draft | None:
-        gap = await self.find_gap(turn.text)
+        gap = None if turn.answering else await self.find_gap(turn.text)
         if gap is None:
             return None
         return Draft(
@@ -60,8 +71,8 @@ class HonestBeforehand:
             missing_tools=tuple(gap.missing_tools),
         )
 
-    async def after(self, turn: Turn, draft: Draft) -> Draft:  # noqa: ARG002 - the interface's
-        return draft
+    async def after(self, turn: Turn, draft: Draft) -> Draft:
+        return await self.find_gap.named(draft, turn.text)
 
 
 @dataclass(frozen=True, slots=True)

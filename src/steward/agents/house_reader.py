@@ -8,10 +8,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pydantic_ai import ToolDefinition
 
-from steward.models.planner.readers import Reading
+from steward.agents import house_voice
+from steward.agents.oneself import answered, of_oneself
+from steward.models.planner import answers
+from steward.models.planner.dialogue import Step
+from steward.models.planner.readers import Question, Reading, Record
 from steward.models.planner.words import STOP, bare, word_set
 
 HOUSE = "house"
@@ -28,8 +33,12 @@ TOOLS = frozenset(
         "request_human_input",
         "read_file",
         "fetch_page",
+        "get_current_time",
+        "ingest_documents",
     }
 )
+# Their arguments are a program and a question: nothing that happens to be said may become one.
+SOLE = frozenset({"code_execution", "request_human_input"})
 
 _I = re.IGNORECASE
 _ASKS = re.compile(
@@ -108,9 +117,20 @@ _READ = re.compile(
     r"(?:(?P<url>https?://\S+[^\s.,;!?])|(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg)))$",
     _I,
 )
+_IN_A_FILE = re.compile(
+    r"^(?:what(?:'s| is) (?:written )?in|what does|show me what is in|what are the contents of)\s+"
+    r"(?:the file\s+)?"
+    r"(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg))(?: say| contain)?$",
+    _I,
+)
 _SOME_FILE = re.compile(r"^(?:read|open|show)\s+(?:me\s+)?(?:a|the|some|this)\s+file$", _I)
 
 
+_TIME_HERE = re.compile(
+    r"^what(?:'s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?"
+    r"(?: (?:today|now|right now|here))*\W*$",
+    _I,
+)
 _TASKS = re.compile(
     r"\b(?:tasks?|to-?dos?|reminders?|remind me|forget to|overdue|"
     r"chores?|errands?|(?:my|the|shopping|to-?do) list|"
@@ -134,13 +154,48 @@ def understands(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HouseReader:
-    """Implements the planner's `UtteranceReader`."""
+    """Implements the planner's `UtteranceReader`, `Speaker` and `SoleReader`."""
 
-    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Reading | None:  # noqa: ARG002
+    sole: frozenset[str] = SOLE
+
+    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Reading | None:
         offered = {tool.name for tool in tools}
         said = bare(utterance)
         found = (reads(said) for reads in _IN_ORDER)
-        return next((each for each in found if each is not None and each.tool in offered), None)
+        others = (
+            each for each in (_time_here(said, now), None if speaks_of_tasks(said) else of_oneself(said))
+        )
+        return next((each for each in (*found, *others) if each is not None and each.tool in offered), None)
+
+    def answer(
+        self,
+        memo: Mapping[str, Any],
+        utterance: str,
+        tools: Sequence[ToolDefinition],  # noqa: ARG002 - the interface's
+        now: datetime,  # noqa: ARG002
+    ) -> Sequence[Reading] | str | None:
+        return answered(memo, utterance)
+
+    def abilities(self, unmet: str | None) -> str:
+        return answers.WHAT_I_AM if unmet is None else f"I have no tool for that. {answers.WHAT_I_AM}"
+
+    def which(
+        self,
+        tool: str,  # noqa: ARG002 - the interface's
+        mention: str,
+        records: Sequence[Record],
+        now: datetime,  # noqa: ARG002
+    ) -> tuple[str, list[str]]:
+        return f"Which one do you mean by '{mention}'?", [str(dict(record)) for record in records]
+
+    def nothing(self, tool: str, mention: str) -> Question:
+        return Question(f"`{tool}` found nothing that matches '{mention}'.")
+
+    def shown(self, step: Step) -> Sequence[Record] | None:  # noqa: ARG002
+        return None
+
+    def tell(self, steps: Sequence[Step], known: Sequence[Step], now: datetime) -> str:  # noqa: ARG002
+        return house_voice.tell(steps)
 
 
 def _reading(tool: str, arguments: Mapping[str, object], certainty: float = SURE) -> Reading:
@@ -222,6 +277,9 @@ def _ask_person(said: str) -> Reading | None:
 
 
 def _page_or_file(said: str) -> Reading | None:
+    inside = _IN_A_FILE.match(said)
+    if inside is not None:
+        return _reading("read_file", {"path": inside["path"]})
     found = _READ.match(said)
     if found is None:
         return None
@@ -234,6 +292,14 @@ def _some_file(said: str) -> Reading | None:
     if _SOME_FILE.match(said) is None:
         return None
     return Reading(tool="read_file", certainty=SURE, question="Which file should I read?")
+
+
+def _time_here(said: str, now: datetime) -> Reading | None:
+    """The speaker's own time, where no place is named."""
+    if _TIME_HERE.match(said) is None:
+        return None
+    zone = getattr(now.tzinfo, "key", None)
+    return _reading("get_current_time", {"timezone": zone} if zone else {})
 
 
 _IN_ORDER: tuple[Callable[[str], Reading | None], ...] = (

@@ -62,6 +62,7 @@ class Turn:
     session: Session
     ledger: Ledger
     tell: Callable[[TurnEvent], Awaitable[None]]
+    answering: bool = False  # whether the turn before ended with a question
 
 
 class Conduct(Protocol):

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from steward.models.planner.readers import Meant, Mention, Reading, Record
-from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches, match
+from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches, match, stems
 from steward.tasks.references import Reference
 
-_HELP_LISTING = {"limit": 100}
+HELP_LISTING = {"limit": 100}
 _SHORTEST_ID = 6
 _BARE_DONE = frozenset({"done", "finished", "completed", "complete", "all done"})
 _NUMBERS = re.compile(r"[1-9]\d?(?:(?:\s*,\s*|\s+and\s+|\s*&\s*)[1-9]\d?)*")
@@ -33,7 +33,7 @@ def touch_reading(tool: str, reference: Reference, *, wanted: bool | None, certa
         it=pointed,
         among=None if pointed or places else _chooser(reference, wanted=wanted),
     )
-    return Reading(tool=tool, mentions={"task_id": mention}, listing=_HELP_LISTING, certainty=certainty)
+    return Reading(tool=tool, mentions={"task_id": mention}, listing=HELP_LISTING, certainty=certainty)
 
 
 def _chooser(reference: Reference, *, wanted: bool | None) -> Callable[[Sequence[Record]], Meant]:
@@ -45,7 +45,7 @@ def _chooser(reference: Reference, *, wanted: bool | None) -> Callable[[Sequence
             return Meant(by_id)
         groups = _by_state(records, wanted)
         for group in groups:
-            found = _matched(reference.text, group, hint=reference.hint)
+            found = matched(reference.text, group, hint=reference.hint)
             if found:
                 return Meant(found)
         return _each_part(reference, groups)
@@ -68,10 +68,10 @@ def _by_state(records: Sequence[Record], wanted: bool | None) -> list[list[Recor
 def _everything(reference: Reference, records: Sequence[Record], *, wanted: bool | None) -> list[Record]:
     state = reference.completed if reference.completed is not None else wanted
     chosen = [each for each in records if state is None or bool(each.get("completed")) is state]
-    return _matched(reference.text, chosen, hint="") if reference.text else chosen
+    return matched(reference.text, chosen) if reference.text else chosen
 
 
-def _matched(text: str, records: Sequence[Record], *, hint: str) -> list[Record]:
+def matched(text: str, records: Sequence[Record], *, hint: str = "") -> list[Record]:
     found = match(text, records, title=lambda record: str(record.get("title", "")), hint=hint)
     match found:
         case OneMatch(task=task):
@@ -82,11 +82,17 @@ def _matched(text: str, records: Sequence[Record], *, hint: str) -> list[Record]
             return []
 
 
+def matched_in_part(text: str, records: Sequence[Record]) -> list[Record]:
+    """Tasks all of whose words were said: "the dentist appointment" for "dentist"."""
+    said = stems(text)
+    return [each for each in records if (own := stems(str(each.get("title", "")))) and own <= said]
+
+
 def _each_part(reference: Reference, groups: Sequence[Sequence[Record]]) -> Meant:
     """ "milk and eggs": one task for each piece, where each piece means exactly one."""
     chosen: list[Record] = []
     for part in reference.parts:
-        tried = [_matched(part, group, hint="") for group in groups]
+        tried = [matched(part, group) for group in groups]
         found = next((hits for hits in tried if hits), tried[-1])
         if len(found) != 1:
             return Meant(())

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from steward.agents import task_words as words
+from steward.agents.task_choice import HELP_LISTING, matched, matched_in_part
 from steward.models.planner.readers import Reading, Record
 from steward.tasks.filters import Filters
 
@@ -37,6 +38,12 @@ def list_reading(filters: Filters, now: datetime, *, certainty: float) -> Readin
         certainty=certainty,
         memo={name: value for name, value in memo.items() if value},
     )
+
+
+def looked_for(what: str, *, certainty: float) -> Reading:
+    """ "When is the call with mom?": the task is named as it comes to mind, not as it is written."""
+    memo = {"about": f"about '{what}'", "named": what}
+    return Reading(tool=words.LIST, arguments=dict(HELP_LISTING), certainty=certainty, memo=memo)
 
 
 def _about(filters: Filters, now: datetime) -> str:
@@ -71,7 +78,10 @@ def _window(after: datetime | None, before: datetime | None, now: datetime) -> s
 
 
 def sifted(tasks: Sequence[Record], memo: Mapping[str, Any]) -> list[Record]:
-    """Only those done within the time asked about: the tool cannot filter by that."""
+    """Only those that were named, or done within the time asked about: the tool cannot filter by that."""
+    named = memo.get("named")
+    if isinstance(named, str):
+        return matched(named, tasks) or matched_in_part(named, tasks)
     after, before = memo.get("done_after"), memo.get("done_before")
     if not after and not before:
         return list(tasks)

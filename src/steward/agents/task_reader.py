@@ -15,7 +15,7 @@ from pydantic_ai import ToolDefinition
 from steward.agents import task_words as words
 from steward.agents.task_changes import due_text, finisher
 from steward.agents.task_choice import touch_reading
-from steward.agents.task_lists import headline, list_reading, sifted
+from steward.agents.task_lists import headline, list_reading, looked_for, sifted
 from steward.conversations.model import CallRecord, CallStatus
 from steward.models.planner.dialogue import Step
 from steward.models.planner.readers import Question, Reading, Record
@@ -47,6 +47,8 @@ class TaskReader:
         meaning = understand(utterance, now)
         if isinstance(meaning, Other):  # less sure, so that a tool that fits better wins
             meaning = understand_by_verb(utterance, now)
+            if isinstance(meaning, List) and meaning.filters.search:
+                return [looked_for(meaning.filters.search, certainty=meaning.confidence)]
         return _readings(meaning, utterance, now)
 
     def answer(

@@ -228,6 +228,7 @@ class TurnRun:
             session=self._session,
             ledger=self._session.ledger,
             tell=self._listener,
+            answering=bool(self._held.turns) and self._held.turns[-1].answer.status is AnswerStatus.QUESTION,
         )
 
     async def _conducted(self, draft: Draft) -> Draft:

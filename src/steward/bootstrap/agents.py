@@ -64,7 +64,7 @@ class Making:
     ) -> "FindGap":
         """Asks what is missing for a request that nobody of the house understands."""
         # Here: the module imports the platform, which imports this one.
-        from steward.agents.honesty import gaps_unless  # noqa: PLC0415
+        from steward.agents.honesty import FindGap  # noqa: PLC0415
         from steward.bootstrap.gaps import RegistrySession  # noqa: PLC0415
         from steward.selection.gaps import ToolGapDetector  # noqa: PLC0415
 
@@ -74,7 +74,7 @@ class Making:
             ranker=self.ranker,
             writes=not self.offline,
         )
-        return gaps_unless(understood, detector)
+        return FindGap(understood, detector)
 
     def find_tool(self, name: str) -> ToolSpec | None:
         found = self.orchestrator.registry.find(name)
@@ -99,7 +99,8 @@ def _assistant(making: Making) -> "Profile":
     from steward.agents.honesty import HonestAfterwards, HonestBeforehand  # noqa: PLC0415
     from steward.agents.house_reader import HOUSE, speaks_of_tasks, understands  # noqa: PLC0415
     from steward.agents.house_reader import TOOLS as HOUSE_TOOLS  # noqa: PLC0415
-    from steward.agents.manners import MANNERS, NO_FACTS, small_talk  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, NO_FACTS, small_talk, unreadable  # noqa: PLC0415
+    from steward.agents.oneself import is_statement  # noqa: PLC0415
     from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
     from steward.agents.skills.procedure import SKILLS, is_meant  # noqa: PLC0415
     from steward.agents.skills.rule import SkillBounds  # noqa: PLC0415
@@ -119,7 +120,8 @@ def _assistant(making: Making) -> "Profile":
     def skilled(text: str) -> bool:
         return is_meant(making.skills, text)
 
-    find_gap = making.gaps(offered, [small_talk, understands, speaks_of_tasks, asks_to_know, skilled])
+    courtesies = (small_talk, unreadable, is_statement) if making.offline else (small_talk,)
+    find_gap = making.gaps(offered, [*courtesies, understands, speaks_of_tasks, asks_to_know, skilled])
     return profile(
         making.offer(offered, reader_of=reader, procedures=(MANNERS, SKILLS, NO_FACTS)),
         skills=making.skills,
@@ -195,9 +197,10 @@ def _skills(making: Making) -> "Procedure":
 
 
 def _manners(_: Making) -> "Procedure":
+    from steward.agents.house_voice import abilities  # noqa: PLC0415
     from steward.agents.manners import Manners  # noqa: PLC0415
 
-    return Manners()
+    return Manners(abilities=abilities)
 
 
 def _task_manners(_: Making) -> "Procedure":

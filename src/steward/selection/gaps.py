@@ -118,6 +118,11 @@ class ToolGapDetector:
         """What is missing for this task; None when the tools at hand can do it, or nothing is asked for."""
         return (await self.assess(task_description)).report
 
+    async def name_needs(self, task_description: str) -> list[str]:
+        """What a task needs, by name, for who has found already that there is no tool for it."""
+        needs = await self._needs(task_description)
+        return list(dict.fromkeys(need.capability.name for need in needs if need.kind is not Kind.TALK))
+
     async def assess(self, task_description: str) -> Assessment:
         self.tools = await _listed(self._session)
         needs = await self._needs(task_description)

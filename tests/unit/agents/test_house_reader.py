@@ -51,6 +51,10 @@ def read(said: str) -> Any:
         ("Read notes.md", ("read_file", {"path": "notes.md"})),
         ("Read https://a.example/x.", ("fetch_page", {"url": "https://a.example/x"})),
         ("Read a file", ("read_file", "Which file should I read?")),
+        ("What is in docs/notes.md?", ("read_file", {"path": "docs/notes.md"})),
+        ("What does notes.md say?", ("read_file", {"path": "notes.md"})),
+        ("What time is it?", ("get_current_time", {})),
+        ("what is my bike lock code?", ("search_memory", {"query": "what is my bike lock code"})),
     ],
 )
 def test_the_everyday_ways_of_asking_are_read(said: str, meant: Any) -> None:

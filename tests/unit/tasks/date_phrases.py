@@ -453,6 +453,7 @@ DATES: tuple[tuple[str, str, str], ...] = (
 )
 
 NOT_DATES: tuple[str, ...] = (
+    "last 0 days",
     "I'll go back in 4.22",
     "I'll go back at 4-22",
     "I'll go back the day",

@@ -32,7 +32,8 @@ from steward.models.planner.words import bare, intention, stem, word_set
 
 _NAMED = re.compile(r"\b(?:called|named|titled|saying|entitled)\s+", re.IGNORECASE)
 _LEADING = word_set(
-    "a an the new another my our some this what what's which who how when where is are was do does there of"
+    """a an the new another my our some this me us what what's which who how much many when where is are was
+    do does there of"""
 )
 # After one of these the content begins, word for word.
 _OPENING = word_set("that to for about in on at with as called named titled saying into from")
@@ -119,7 +120,7 @@ def _after_command(words: list[str], tool_words: frozenset[str]) -> tuple[str, b
                 continue
             rest = _tidy(" ".join(words[at + 1 :]))
             return (rest, True) if rest else (_tidy(" ".join(words[at:])), False)
-        if word == "it" and following in _OPENING:  # "what time is it in ..."
+        if word == "it" and following in _OPENING | {"is"}:  # "what time is it in ...", "... it is in ..."
             continue
         verb = not seen_verb and (intention(word) is not None or stem(word) in tool_words)
         seen_verb = seen_verb or verb
@@ -162,7 +163,17 @@ def _main_text(parameters: Sequence[Parameter], filling: Filling, *, introduced:
     )
     only_one = introduced and len(texts) == 1 and not any(each.required for each in parameters)
     if main.required or only_one or _MAIN.intersection(main.words):
-        filling.values[main.name] = filling.rest
+        filling.values[main.name] = _without_label(main, filling.rest)
+
+
+def _without_label(parameter: Parameter, text: str) -> str:
+    """ "the collection house" for a collection is "house": its own name says nothing about the value."""
+    words = text.split()
+    start = 1 if words and words[0].lower() in ("the", "a", "an", "my", "our") else 0
+    own = [stem(word) for word in words[start:]]
+    label = [stem(word) for word in parameter.words]
+    after = start + len(label)
+    return " ".join(words[after:]) if label and own[: len(label)] == label and len(words) > after else text
 
 
 def _connected(rest: str) -> tuple[str, str, str]:

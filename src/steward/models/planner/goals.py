@@ -11,7 +11,15 @@ from steward.models.planner.decisions import Ask, Goal
 from steward.models.planner.finding import Said
 from steward.models.planner.parameters import Kind
 from steward.models.planner.ranking import CLOSE, THRESHOLD, KnownTool, Ranking, Scored
-from steward.models.planner.readers import READER, DateReader, Question, Reading, Speaker, UtteranceReader
+from steward.models.planner.readers import (
+    READER,
+    DateReader,
+    Question,
+    Reading,
+    SoleReader,
+    Speaker,
+    UtteranceReader,
+)
 from steward.models.planner.words import bare, intention, split_name
 
 _THEN = re.compile(
@@ -87,7 +95,13 @@ class GoalFinder:
         read = self._readings(clause, tools, now)
         if read is not None and not read[1]:  # its reader says: nothing to do with these tools
             tools = [tool for tool in tools if tool.metadata.get(READER) != read[0]]
-        scored = self._ranking.rank(clause, tools)
+        sole = {
+            name
+            for reader in self._readers.values()
+            if isinstance(reader, SoleReader)
+            for name in reader.sole
+        }
+        scored = self._ranking.rank(clause, [tool for tool in tools if tool.name not in sole])
         if read is not None and read[1]:
             others = [each.score for each in scored if each.tool.metadata.get(READER) != read[0]]
             certainty = min(each.certainty for each in read[1])

@@ -129,6 +129,14 @@ class Speaker(Protocol):
         ...
 
 
+@runtime_checkable
+class SoleReader(Protocol):
+    """A reader without whose word some tools are never meant: their arguments are no everyday words."""
+
+    @property
+    def sole(self) -> frozenset[str]: ...
+
+
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2}))?\b")
 _NEAR = re.compile(r"\b(today|tonight|tomorrow|yesterday)\b", re.IGNORECASE)
 _DAYS = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}

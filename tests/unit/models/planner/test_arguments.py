@@ -38,6 +38,9 @@ def filled(words: str, about: str, optional: tuple[str, ...], properties: dict[s
 
 CASES: list[tuple[str, str, tuple[str, ...], dict[str, Any], dict[str, Any]]] = [
     ("add a gizmo to fix the roof", "add gizmo", (), {"title": TEXT}, {"title": "fix the roof"}),
+    ("pour it into the jar blue", "pour", (), {"jar": TEXT}, {"jar": "blue"}),
+    ("how much is 17 * 23", "reckon", (), {"query": TEXT}, {"query": "17 * 23"}),
+    ("tell me what time it is in Oslo", "current time", (), {"zone": TEXT}, {"zone": "Oslo"}),
     ("remember that the key is at Ana's", "save fact", (), {"text": TEXT}, {"text": "the key is at Ana's"}),
     ("search for python 3.13 releases", "search web", (), {"query": TEXT}, {"query": "python 3.13 releases"}),
     (

@@ -276,3 +276,22 @@ async def test_what_another_tool_returned_is_told_beside_the_readers_words() -> 
     answer = await talk.say("sow rose; search the library for moss")
     assert "create:yes" in answer
     assert "found" in answer
+
+
+@dataclass
+class Guarded(Gardener):
+    """Keeps one of its tools to itself."""
+
+    @property
+    def sole(self) -> frozenset[str]:
+        return frozenset({f"create_{self.world.noun}"})
+
+
+async def test_a_tool_that_only_its_reader_may_choose_is_never_chosen_by_its_words() -> None:
+    world = Invented(21)
+    model = PlannerModel(now=lambda: NOW, readers={"garden": Guarded(world)})
+    talk = Talk(await world.door(), model=model, offer=Offer(reader_of=lambda _: "garden"))
+    await talk.say(f"create a {world.noun} to feed the cat")
+    by_words = list(world.calls)
+    await talk.say("sow tulips")
+    assert (by_words, world.calls) == ([], [(f"create_{world.noun}", {"title": "tulips"})])

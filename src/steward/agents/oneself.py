@@ -1,0 +1,63 @@
+"""What people say and ask about themselves, without a language model.
+
+Owns telling such a question or statement from others. A question about oneself can only be answered from what
+was told before; a statement asks for nothing, so whether to keep it is the person's to say. Pure.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from steward.models.planner.readers import Question, Reading
+from steward.models.planner.words import bare
+from steward.tasks.answers import Cancel, No, Yes, read_answer
+
+POSSIBLY = 0.45  # anything that reads it more surely wins
+FACT = "fact"
+_I = re.IGNORECASE
+_QUESTION = re.compile(r"^(?:what|who|whom|whose|which|where|why|how|do|does|did|is|are|was|were|am)\b", _I)
+_SELF = re.compile(
+    r"\b(?:my|mine|our|ours|about (?:me|us))\b|"
+    r"\b(?:was|were|am|did|have|had) (?:i|we) (?!need\b|to\b|get\b|do\b)|"
+    r"\bdo (?:i|we) (?:like|live|own|prefer|love|hate)\b",
+    _I,
+)
+_STATEMENT = re.compile(
+    r"^(?:i|we)(?:'m|'ve|\s+(?:am|was|were|have|had|live|lived|work|worked|like|love|prefer|hate|dislike|speak|"
+    r"grew|study|studied|moved|own|drive|play|eat|drink|use|wear))\s+(?!(?:to|done|finished|this|that|it|you)\b)\S|"
+    r"^(?:my|our)\s+[\w' -]{1,60}?\s(?:is|are|was|were|has|likes|lives|works|hates|prefers|loves)\s+\S",
+    _I,
+)
+
+
+def asks_about_self(text: str) -> bool:
+    """Whether a question is about whoever asks it. When something is, their tasks may know."""
+    said = bare(text)
+    return _QUESTION.match(said) is not None and _SELF.search(said) is not None
+
+
+def is_statement(text: str) -> bool:
+    """Whether somebody says something of themselves and asks for nothing."""
+    return not text.rstrip().endswith("?") and _STATEMENT.match(bare(text)) is not None
+
+
+def of_oneself(said: str) -> Reading | None:
+    if asks_about_self(said):
+        return Reading(tool="search_memory", arguments={"query": said.strip(" ?.")}, certainty=POSSIBLY)
+    if not is_statement(said):
+        return None
+    fact = said.strip(" .!")
+    asked = Question(f"Should I remember this: “{fact}”?", {FACT: fact})
+    return Reading(tool="store_memory", certainty=POSSIBLY, question=asked)
+
+
+def answered(memo: Mapping[str, Any], utterance: str) -> Sequence[Reading] | str | None:
+    """What the answer to that question asks for."""
+    fact = memo.get(FACT)
+    match read_answer(utterance):
+        case Yes():
+            return [Reading(tool="store_memory", arguments={"content": fact})]
+        case No() | Cancel():
+            return "Okay, I won't remember it."
+        case _:
+            return None

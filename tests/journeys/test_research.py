@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.otlp_collector import ReceivedSpan, running_collector
-from tests.scripted_model import QUOTA, CallTools, Hang, ScriptedModel
+from tests.scripted_model import QUOTA, CallTools, Hang, Say, ScriptedModel
 from tests.talking import House, open_house, tools, wire
 from tests.waiting import until
 from tests.websites import Web
@@ -150,12 +150,13 @@ async def test_what_no_tool_can_do_is_said_before_anything_is_tried(house: House
 async def test_a_model_gets_no_chance_to_make_up_what_no_tool_can_do(
     wired: House, model: ScriptedModel
 ) -> None:
-    model.answer(answer("Your portfolio rose by 14 percent."))
+    needs = {"capabilities": [{"name": "financial_data_api", "description": "Read investment accounts"}]}
+    model.answer(Say(json.dumps(needs)), answer("Your portfolio rose by 14 percent."))
     found = await wired.ask("Retrieve my stock portfolio performance for Q3 2024")
-    assert (found.status, found.missing_tools, model.requests) == (
+    assert (found.status, found.missing_tools, len(model.requests)) == (
         AnswerStatus.GAP,
         ("financial_data_api",),
-        [],
+        1,  # what is needed was asked, and nothing else
     )
 
 

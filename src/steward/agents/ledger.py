@@ -10,12 +10,22 @@ from dataclasses import dataclass, field
 from steward.conversations.model import CallRecord, CallStatus
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which part of the tools a run's model was shown, and what that spared it."""
+
+    tools: int
+    of: int
+    tokens_saved: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Ledger:
     """One turn's account, with what earlier turns of the same conversation did before it."""
 
     earlier: Sequence[CallRecord] = ()
     calls: list[CallRecord] = field(default_factory=list[CallRecord])  # this turn's, in order
+    shown: Shown | None = None  # None: every tool, since there are few
 
     def note(self, record: CallRecord) -> None:
         self.calls.append(record)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from steward.agents.ledger import Ledger
+from steward.agents.ledger import Ledger, Shown
 from steward.contract.call import Channel, Failed, new_id
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import CallRecord
@@ -20,6 +20,10 @@ class Watch(Protocol):
     async def started(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> None: ...
 
     async def ended(self, record: CallRecord) -> None: ...
+
+    async def shown(self, shown: Shown) -> None:
+        """Only some of the tools were shown to the model."""
+        ...
 
 
 class NoWatch(Watch):

@@ -19,6 +19,7 @@ from pydantic_core import SchemaValidator, core_schema
 from steward.agents.calls import call_through
 from steward.agents.confidence import Confidence, Evidence, no_confidence
 from steward.agents.decisions import note_decided, outcome_of
+from steward.agents.ledger import Shown
 from steward.agents.results import READ_RESULT, ResultBounds, ResultShelf, as_text, failure
 from steward.agents.session import Session
 from steward.contract.call import PendingApproval, ToolResult
@@ -27,6 +28,7 @@ from steward.contract.ports import ToolRanker
 from steward.contract.tool import Effect, Origin, ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
+from steward.selection.definitions import tokens
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Offer:
     confidence: Confidence = no_confidence
     rating: Callable[[ToolSpec], str | None] = lambda _: None  # how risky a tool is, for the record
     bounds: ResultBounds = field(default_factory=ResultBounds)
+    pays_tokens: bool = True  # whether what a model reads costs anything; the planner reads for nothing
 
 
 class OrchestratorToolset(AbstractToolset[Session]):
@@ -184,7 +187,9 @@ class OrchestratorToolset(AbstractToolset[Session]):
             return specs
         key = tuple(spec.definition_hash for spec in specs)
         if self._chosen is None or self._chosen[0] != key:  # every step of a run ranks the same
-            self._chosen = (key, await asyncio.to_thread(_best, shortlist, utterance, specs))
+            best = await asyncio.to_thread(_best, shortlist, utterance, specs)
+            self._chosen = (key, best)
+            await ctx.deps.watch.shown(_note_shown(ctx.deps, best, specs))
         chosen = {spec.name for spec in self._chosen[1]} | called_tools(ctx.messages)
         return [spec for spec in specs if spec.name in chosen]
 
@@ -239,6 +244,11 @@ def returned_texts(messages: Sequence[ModelMessage]) -> list[str]:
     requests = [message for message in messages if isinstance(message, ModelRequest)]
     parts = [part for message in requests for part in message.parts if isinstance(part, ToolReturnPart)]
     return [as_text(cast("Any", part.content)) for part in parts]
+
+
+def _note_shown(session: Session, best: Sequence[ToolSpec], specs: Sequence[ToolSpec]) -> Shown:
+    session.ledger.shown = Shown(len(best), len(specs), tokens(specs) - tokens(best))
+    return session.ledger.shown
 
 
 def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:

@@ -99,10 +99,12 @@ class TurnRun:
                 await asyncio.shield(self._keep(self._stopped()))
                 raise
             answer = self._as_answer(said)
+            shown = self._session.ledger.shown
             span.finish(
                 result_type=answer.status.value,
                 confidence_score=answer.confidence,
                 tool_calls_count=len(answer.tool_calls),
+                tokens_saved=None if shown is None else shown.tokens_saved,
             )
         answer = await self._keep(said)
         await self._note_gap(answer)

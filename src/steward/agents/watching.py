@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from steward.agents.ledger import Ledger
+from steward.agents.ledger import Ledger, Shown
 from steward.agents.narration import narrate
 from steward.agents.profile import Draft, Profile
 from steward.agents.session import Session
@@ -57,6 +57,11 @@ class TurnWatch:
 
     async def ended(self, record: CallRecord) -> None:
         await self._listener(CallEnded(record))
+
+    async def shown(self, shown: Shown) -> None:
+        if self._profile.offer.pays_tokens:
+            saved = f"about {shown.tokens_saved:,} tokens saved"
+            await self._listener(Progress(f"{shown.tools} of {shown.of} tools fit: {saved}"))
 
     # A channel, as tools see it: progress goes out, and nobody can be asked in the middle of a turn.
 

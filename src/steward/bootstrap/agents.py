@@ -17,7 +17,7 @@ from steward.bootstrap.ask_tools import ASK, ask_tool
 from steward.bootstrap.knowledge import Library
 from steward.bootstrap.models import catalog, run_limits
 from steward.contract.errors import StewardError
-from steward.contract.ports import ToolRanker
+from steward.contract.ports import CapabilityExtractor, ToolRanker
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import ToolSpec
 from steward.conversations.ports import ConversationStore
@@ -56,6 +56,7 @@ class Making:
     library: Library
     skills: SkillBook
     offline: bool  # whether the planner answers
+    extractor: CapabilityExtractor | None = None  # asks a language model what a request needs
 
     def gaps(
         self,
@@ -70,6 +71,7 @@ class Making:
 
         detector = ToolGapDetector(
             RegistrySession(self.orchestrator, includes),
+            extractor=self.extractor,
             reader=self.library.embedder,
             ranker=self.ranker,
             writes=not self.offline,
@@ -84,7 +86,8 @@ class Making:
         """These tools; the best of them for what is said, where there are many."""
         from steward.agents.toolset import Offer, Shortlist  # noqa: PLC0415 - Pydantic AI, see above
 
-        return Offer(includes=includes, shortlist=Shortlist(ranker=self.ranker), **more)
+        shortlist = Shortlist(ranker=self.ranker)
+        return Offer(includes=includes, shortlist=shortlist, pays_tokens=not self.offline, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +299,7 @@ class TalkingAgents:
     def _open(self) -> "Chat":
         from steward.agents.chat import Chat  # noqa: PLC0415 - Pydantic AI, see above
         from steward.agents.house import House  # noqa: PLC0415
+        from steward.bootstrap.capabilities import extractor_of  # noqa: PLC0415
         from steward.models.spans import model_spans  # noqa: PLC0415
 
         models = catalog(
@@ -304,7 +308,8 @@ class TalkingAgents:
             readers=self._readers,
             procedures=self._procedures,
         )
-        making = self._making(offline=models.offline)
+        extractor = extractor_of(models, self._library.embedder)
+        making = replace(self._making(offline=models.offline), extractor=extractor)
         house = House(
             orchestrator=self._orchestrator,
             store=self.conversations,

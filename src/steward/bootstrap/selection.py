@@ -107,9 +107,11 @@ class ToolSearch:
         self._loop.call_soon_threadsafe(self._asked.set)
         return self.index.rank(query, tools, limit=limit)
 
-    def warm(self) -> None:
-        """Make missing vectors from now on, without waiting for a first search."""
+    async def warm(self) -> None:
+        """Make missing vectors from now on and search once, so that a person's first search need not wait."""
         self._asked.set()
+        tools = [tool.spec for tool in self._orchestrator.registry]
+        await asyncio.to_thread(self.rank, "what can be done here", tools, limit=1)
 
     def incomplete(self) -> list[str]:
         """Why a search may not see everything, in words; empty when it does."""

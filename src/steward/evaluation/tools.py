@@ -24,7 +24,7 @@ def evaluate(path: Path) -> dict[str, Any]:
     """The share of queries whose first, or first five, hold a gold tool, and the median time of a search."""
     if not path.is_dir():
         raise InputError(f"{path} is not a folder.", fix="Give one with tools.jsonl and queries.jsonl.")
-    tools, named = _tools(read_rows(path / "tools.jsonl"))
+    tools, named = read_tools(read_rows(path / "tools.jsonl"))
     queries = read_rows(path / "queries.jsonl") if (path / "queries.jsonl").exists() else ()
     examples = read_rows(path / "examples.jsonl") if (path / "examples.jsonl").exists() else ()
     embedder = MiniLMEmbedder()
@@ -51,7 +51,7 @@ def evaluate(path: Path) -> dict[str, Any]:
     return {**numbers, "p50_ms": round(statistics.median(times) * 1000, 2)}
 
 
-def _tools(rows: Sequence[Mapping[str, Any]]) -> tuple[list[ToolSpec], dict[str, str]]:
+def read_tools(rows: Sequence[Mapping[str, Any]]) -> tuple[list[ToolSpec], dict[str, str]]:
     """The tools under names that we can call, and which of those a name of the data means."""
     tools: list[ToolSpec] = []
     named: dict[str, str] = {}

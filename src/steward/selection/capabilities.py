@@ -32,6 +32,7 @@ class Kind(StrEnum):
     TALK = "talk"  # nothing is asked for
     LOOKUP = "lookup"  # any search over public facts, documents or memory gives it
     WRITING = "writing"  # a language model gives it by itself
+    COMPUTING = "computing"  # a program gives it, whatever is put in
     SYSTEM = "system"  # only a tool gives it
 
 
@@ -69,6 +70,11 @@ def lexicon() -> tuple[Entry, ...]:
         Entry(Capability(row["name"], row["description"]), Kind(row["kind"]), tuple(row["examples"]))
         for row in rows
     )
+
+
+def kind_named(name: str) -> Kind | None:
+    """The kind of an ability that the lexicon knows by this name."""
+    return next((entry.kind for entry in lexicon() if entry.capability.name == name), None)
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
 from steward.contract.tool import ToolSpec
-from steward.selection.capabilities import Kind, LexiconExtractor, Need, suggestions
+from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_named, suggestions
 from steward.selection.definitions import Definition, name_words
 from steward.selection.fit import FitJudge, Judged
 from steward.selection.lexical import LexicalRanker
@@ -27,6 +27,8 @@ SURE = 0.7  # nearness from which it is known which kind of tool is wanted
 WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _SEARCHED = frozenset({"web", "internet", "memory", "memories", "knowledge"})
+_RUN = frozenset({"run", "execute", "execution", "interpreter", "interpret", "eval", "evaluate", "sandbox"})
+_PROGRAM = frozenset({"code", "python", "javascript", "script", "program", "shell", "notebook"})
 
 
 class ToolSession(Protocol):
@@ -148,6 +150,8 @@ class ToolGapDetector:
         best = judged[0].fit if judged else 0.0
         if need.kind is Kind.LOOKUP and any(map(looks_things_up, tools)):
             best = max(best, 0.9)
+        if need.kind is Kind.COMPUTING and any(map(runs_code, tools)):
+            best = max(best, 0.9)
         if need.kind is Kind.WRITING and self._writes:
             best = max(best, 0.9)
         return _Finding(need, best, judged[:NEAREST])
@@ -194,13 +198,21 @@ def looks_things_up(tool: ToolSpec) -> bool:
     return bool(said & {"search", "query"} and said & _SEARCHED)
 
 
+def runs_code(tool: ToolSpec) -> bool:
+    """Whether it runs any program: then it computes whatever can be computed."""
+    said = set(name_words(tool.name).split())
+    return bool(said & _RUN and said & _PROGRAM)
+
+
 def _need(capability: Capability, read: Sequence[Need]) -> Need:
     """A capability that a model named, with the kind that the lexicon knows for it."""
     name = snake_case(capability.name)
     known = next((need for need in read if need.capability.name == name), None)
     if known is not None:
         return known
-    kind = Kind.LOOKUP if all(need.kind is Kind.LOOKUP for need in read) else Kind.SYSTEM
+    kind = kind_named(name)
+    if kind is None:
+        kind = Kind.LOOKUP if all(need.kind is Kind.LOOKUP for need in read) else Kind.SYSTEM
     return Need(Capability(name, capability.description), kind, capability.description, 0.0)
 
 

@@ -21,7 +21,7 @@ from steward.selection.definitions import Definition
 from steward.selection.past import PastRequests, Voice
 from steward.selection.postings import Found, Postings
 from steward.selection.requests import bare
-from steward.selection.vectors import Vector, VectorTable
+from steward.selection.vectors import Vector, VectorTable, largest
 from steward.selection.verbs import doing
 
 LARGEST_WASTE = 0.25  # share of forgotten rows from which the arrays are made anew
@@ -152,7 +152,7 @@ class ToolIndex:
             listing = self._listed(tools)
             order, chances = _Question(self, listing, query, vector).answer()
         scores = dict.fromkeys(_called(query, listing), 1.0)
-        for at, chance in zip(order.tolist(), chances.tolist(), strict=True):
+        for at, chance in zip(order[:limit].tolist(), chances[:limit].tolist(), strict=True):
             if chance > 0:
                 scores.setdefault(at, round(chance, 4))
         return tuple(RankedTool(listing.tools[at], score) for at, score in list(scores.items())[:limit])
@@ -188,7 +188,7 @@ class _Question:
         total = WORDS * _z(words, USUAL_WORDS) + NAME_USED * name + QUERY_COVERED * query + SAME_VERB * verb
         evidence = {"words": words, "name": name, "query": query}
         if self._vector is None:
-            keep = np.argsort(-total, kind="stable")[:CANDIDATES]
+            keep = largest(total, CANDIDATES)
             some = (words[keep] > 0) | (name[keep] > 0)
             chances = _chances({key: value[keep] for key, value in evidence.items()}) * some
             return keep, np.minimum.accumulate(chances)
@@ -197,7 +197,7 @@ class _Question:
         voice = self._index.voice(self._vector, self._listing)
         if voice is not None:
             total = voice.others * total + voice.points
-        keep = np.argsort(-total, kind="stable")[:CANDIDATES]
+        keep = largest(total, CANDIDATES)
         close = {key: value[keep] for key, value in evidence.items()} | {"whole": whole[keep]}
         final = total[keep]
         others = voice.others if voice is not None else 1.0

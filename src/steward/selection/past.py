@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from steward.selection.vectors import Vector
+from steward.selection.vectors import Vector, cosines, largest
 
 MOST = 20_000  # the oldest are forgotten
 NEIGHBOURS = 40
@@ -58,18 +57,18 @@ class PastRequests:
             return None
         if self._matrix is None:
             self._matrix = np.stack(self._vectors)
-        cosines = self._matrix @ vector
-        near = _largest(cosines, NEIGHBOURS)
-        strength = min(1.0, max(0.0, (float(cosines[near[0]]) - NEAR) / RANGE))
+        near_by = cosines(self._matrix, vector)
+        near = largest(near_by, NEIGHBOURS)
+        strength = min(1.0, max(0.0, (float(near_by[near[0]]) - NEAR) / RANGE))
         if strength <= 0:
             return None
         points, nearest = np.zeros(count, np.float32), np.zeros(count, np.float32)
-        floor = max(NEAR, float(cosines[near[-1]]))
+        floor = max(NEAR, float(near_by[near[-1]]))
         for index in cast("list[int]", near.tolist()):
             position = positions.get(self._tools[index])
             if position is None:
                 continue
-            cosine = float(cosines[index])
+            cosine = float(near_by[index])
             points[position] += max(0.0, cosine - NEAR) ** 2
             nearest[position] = max(nearest[position], cosine)
         top = float(points.max())
@@ -79,11 +78,3 @@ class PastRequests:
         share = min(1.0, len(self._tools) / (MANY * max(1, count)))
         told = np.float32(VOTE_WEIGHT * strength / top) * points + np.float32(NEAREST_WEIGHT) * above
         return Voice(told, nearest, 1 - 0.5 * strength * share)
-
-
-def _largest(values: Vector, count: int) -> NDArray[np.intp]:
-    """Positions of the largest values, largest first."""
-    if len(values) > count:
-        some = np.argpartition(-values, count)[:count]
-        return some[np.argsort(-values[some], kind="stable")]
-    return np.argsort(-values, kind="stable")

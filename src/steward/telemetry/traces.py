@@ -12,7 +12,14 @@ from steward.orchestrator.ports import CallSpan
 
 
 class RunSpan(Protocol):
-    def finish(self, *, result_type: str, confidence_score: float, tool_calls_count: int) -> None: ...
+    def finish(
+        self,
+        *,
+        result_type: str,
+        confidence_score: float,
+        tool_calls_count: int,
+        tokens_saved: int | None = None,
+    ) -> None: ...
 
 
 class Traces(Protocol):

@@ -255,12 +255,21 @@ class _AgentSpan(_Span):
         self._enter()
         return self
 
-    def finish(self, *, result_type: str, confidence_score: float, tool_calls_count: int) -> None:
+    def finish(
+        self,
+        *,
+        result_type: str,
+        confidence_score: float,
+        tool_calls_count: int,
+        tokens_saved: int | None = None,
+    ) -> None:
         self._attributes |= {
             "result_type": result_type,
             "confidence_score": confidence_score,
             "tool_calls_count": tool_calls_count,
         }
+        if tokens_saved is not None:
+            self._attributes["tokens_saved"] = tokens_saved
 
 
 def result_count(data: Any) -> int:

@@ -327,16 +327,13 @@ class ByName:
 async def test_a_shortlist_shows_what_fits_and_what_was_already_called(server: ScriptedModel) -> None:
     door = await Door().with_tools(*(tool(lambda: 1, name=f"tool{n}") for n in range(9)))
     offer = Offer(shortlist=Shortlist(ranker=ByName(), limit=1))
-    await talk(
-        server,
-        door,
-        CallTools(("tool7", {})),
-        Say("ok"),
-        offer=offer,
-        session=Session(agent="a", utterance="tool7"),
-    )
+    session = Session(agent="a", utterance="tool7")
+    await talk(server, door, CallTools(("tool7", {})), Say("ok"), offer=offer, session=session)
     names = [[each["function"]["name"] for each in request["tools"]] for request in server.requests]
     assert names == [["tool7", "read_result"]] * 2
+    shown = session.ledger.shown
+    assert shown is not None
+    assert (shown.tools, shown.of, shown.tokens_saved > 0) == (1, 9, True)
 
 
 @pytest.mark.parametrize(

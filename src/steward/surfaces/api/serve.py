@@ -81,7 +81,7 @@ async def serve(
 
 @asynccontextmanager
 async def _beginning(platform: Platform, *, fill: bool) -> AsyncGenerator[None]:
-    """What is better done soon, while the first requests are served already: samples, loading the agents."""
+    """What is better done soon, while first requests are served already: samples, loading, a first search."""
 
     async def samples() -> None:
         try:
@@ -89,7 +89,8 @@ async def _beginning(platform: Platform, *, fill: bool) -> AsyncGenerator[None]:
         except StewardError as error:
             logger.warning("samples_not_added", extra={"problem": error.explain()})
 
-    begun = [asyncio.create_task(platform.agents.warm()), *([asyncio.create_task(samples())] if fill else [])]
+    first = [platform.agents.warm(), platform.search.warm(), *([samples()] if fill else [])]
+    begun = [asyncio.create_task(each) for each in first]
     try:
         yield
     finally:

@@ -192,6 +192,20 @@ async def test_the_planner_calculates(tmp_path: Path) -> None:
     assert await talk.agree(await talk.say("What is 45 + 98?")) == "45 + 98 = 143"
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Convert 5 miles to km", "5 miles = 8.04672 km"),
+        ("How many grams are 3 ounces?", "3 ounces = 85.0486 grams"),
+        ("What is 100 degrees Fahrenheit in Celsius?", "100 degrees Fahrenheit = 37.7778 Celsius"),
+    ],
+)
+async def test_the_planner_converts_units(tmp_path: Path, said: str, answer: str) -> None:
+    door, _, model = await house(tmp_path)
+    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
+    assert await talk.agree(await talk.say(said)) == answer
+
+
 async def test_a_parameter_that_was_not_said_is_asked_for_and_its_answer_completes_it(tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("city\nOslo\n")
     door, ran, model = await house(tmp_path)

@@ -1,13 +1,17 @@
-"""Evaluates arithmetic exactly, from an expression or a simple phrase. Needs only the standard library."""
+"""Evaluates arithmetic and converts units, exactly, from an expression or a simple phrase.
+
+Needs only the standard library.
+"""
 
 import ast
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+T = TypeVar("T")
 LARGEST = 5_000  # digits of a power, terms of a sequence
 OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
     ast.Add: Fraction.__add__,
@@ -17,6 +21,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
     ast.FloorDiv: Fraction.__floordiv__,
     ast.Mod: Fraction.__mod__,
 }
+LEADING = re.compile(r"^(?:please|what(?:'s| is| are)|calculate|compute|tell me|work out)\s+", re.IGNORECASE)
 WORDS = (
     (r"\b(?:what(?:'s| is| are)|calculate|compute|how much is|work out|evaluate|tell me|please|the)\b", " "),
     (r"(\d[\d.]*)\s*(?:percent|%)\s+of\s+", r"(\1/100)*"),
@@ -108,8 +113,110 @@ def shown(result: Any) -> str:
     return f"{result:.12g}" if isinstance(result, float) else str(result)
 
 
+# Each kind by its own base; a unit's names, and how many of the base it is.
+UNITS: tuple[dict[str, str], ...] = (
+    {
+        "m meter metre": "1",
+        "km kilometer kilometre": "1000",
+        "cm centimeter centimetre": "0.01",
+        "mm millimeter millimetre": "0.001",
+        "mi mile": "1609.344",
+        "yd yard": "0.9144",
+        "ft foot feet": "0.3048",
+        "in inch inches": "0.0254",
+        "nmi nauticalmile": "1852",
+    },
+    {
+        "kg kilogram kilo": "1",
+        "g gram": "0.001",
+        "mg milligram": "0.000001",
+        "t tonne ton": "1000",
+        "lb lbs pound": "0.45359237",
+        "oz ounce": "0.028349523125",
+        "st stone": "6.35029318",
+    },
+    {
+        "l liter litre": "1",
+        "ml milliliter millilitre": "0.001",
+        "gal gallon": "3.785411784",
+        "qt quart": "0.946352946",
+        "pt pint": "0.473176473",
+        "cup": "0.2365882365",
+        "tbsp tablespoon": "0.01478676478125",
+        "tsp teaspoon": "0.00492892159375",
+    },
+    {
+        "sqm squaremeter squaremetre": "1",
+        "sqkm squarekilometer squarekilometre": "1000000",
+        "sqft squarefoot squarefeet": "0.09290304",
+        "sqmi squaremile": "2589988.110336",
+        "acre": "4046.8564224",
+        "ha hectare": "10000",
+    },
+    {"kmh km/h kph": "1", "mph": "1.609344", "m/s": "3.6", "kn knot": "1.852"},
+    {"s sec second": "1", "min minute": "60", "h hr hour": "3600", "d day": "86400", "week": "604800"},
+    {"b byte": "1", "kb kilobyte": "1000", "mb megabyte": "1000000", "gb gigabyte": "1000000000"},
+)
+WARMTH = {"c celsius": ("1", "0"), "f fahrenheit": ("5/9", "-32"), "k kelvin": ("1", "-273.15")}
+CONVERSION = re.compile(
+    r"^(?:convert|turn|(?:(?:how )?(?:many|much) )?(?P<first>[a-z/ ]+?) (?:are|is|in)\b)?\s*"
+    r"(?P<number>-?\d[\d.,]*)\s*(?P<one>[a-z°/ ]+?)"
+    r"(?:\s+(?:to|in|into|as)\s+(?P<other>[a-z°/ ]+))?$",
+    re.IGNORECASE,
+)
+
+
+def converted(said: str) -> str | None:
+    """What a phrase such as "5 miles to km" comes to; None where it is no conversion."""
+    asked = CONVERSION.match(said.strip())
+    target = asked and (asked["other"] or asked["first"])
+    if not asked or not target:
+        return None
+    number = Fraction(asked["number"].replace(",", ""))
+    result = _degrees(number, _unit(asked["one"]), _unit(target))
+    if result is None:
+        result = _measure(number, _unit(asked["one"]), _unit(target))
+    if result is None:
+        return None
+    return f"{asked['number']} {asked['one'].strip()} = {measure(result)} {target.strip()}"
+
+
+def _unit(said: str) -> str:
+    return re.sub(r"degrees?|°|\s", "", said.lower())
+
+
+def _measure(number: Fraction, one: str, other: str) -> Fraction | None:
+    for kind in UNITS:
+        sizes = _both(one, other, kind)
+        if sizes is not None:
+            return number * Fraction(sizes[0]) / Fraction(sizes[1])
+    return None
+
+
+def _degrees(number: Fraction, one: str, other: str) -> Fraction | None:
+    scales = _both(one, other, WARMTH)
+    if scales is None:
+        return None
+    (size, offset), (other_size, other_offset) = (map(Fraction, scale) for scale in scales)
+    return (number + offset) * size / other_size - other_offset
+
+
+def _both(one: str, other: str, kind: Mapping[str, T]) -> tuple[T, T] | None:
+    """What is said of two units of this kind, by any of their names, one or many."""
+    known = {name: about for names, about in kind.items() for name in names.split()}
+    found = [known.get(name, known.get(name.removesuffix("s"))) for name in (one, other)]
+    return None if found[0] is None or found[1] is None else (found[0], found[1])
+
+
+def measure(result: Fraction) -> str:
+    return str(result.numerator) if result.denominator == 1 else f"{float(result):.6g}"
+
+
 def main(said: str) -> int:
     text = said.strip().rstrip("?.! ")
+    if measured := converted(LEADING.sub("", text)):
+        sys.stdout.write(f"{measured}\n")
+        return 0
     for pattern, instead in WORDS:
         text = re.sub(pattern, instead, text, flags=re.IGNORECASE)
     try:

@@ -29,7 +29,7 @@ def talks(api: httpx.Client) -> Talks:
     return Talks(
         asks=asks,
         gap=say("Retrieve my stock portfolio performance for Q3 2024", agent="researcher"),
-        found=say("What does Steward ask a person for?", agent="researcher"),
+        found=say("Where are my documents kept?", agent="researcher"),
     )
 
 

@@ -21,8 +21,11 @@ def run(begun, go_on):
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    "told", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow, id="terminal closed")]
+)
 async def test_a_call_in_flight_is_finished_before_the_program_ends(
-    tmp_path: Path, database_url: str
+    tmp_path: Path, database_url: str, told: signal.Signals
 ) -> None:
     begun, go_on = tmp_path / "begun", tmp_path / "go_on"
     async with steward_up(tmp_path, database_url) as steward:
@@ -34,7 +37,7 @@ async def test_a_call_in_flight_is_finished_before_the_program_ends(
             call = asyncio.create_task(client.post("/v1/tools/slow/call", json={"arguments": arguments}))
             await until(begun.exists)
 
-            steward.process.send_signal(signal.SIGTERM)
+            steward.process.send_signal(told)
             await until(lambda: refuses(steward.url))
             assert not call.done()
             go_on.touch()

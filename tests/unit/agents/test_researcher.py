@@ -231,6 +231,9 @@ def test_the_account_tells_what_happened_and_what_failed() -> None:
 def test_sentences_leave_headings_and_markup_out() -> None:
     text = "# Paris today\n\n**Paris** is the [capital](http://x) of France. It lies on the Seine.\n\n* short"
     assert sentences(text) == ["Paris is the capital of France.", "It lies on the Seine."]
+    assert sentences("_Files_ are kept in `STEWARD_HOME/uploads`.") == [
+        "Files are kept in STEWARD_HOME/uploads."
+    ]
 
 
 def test_a_call_is_narrated_where_its_name_says_too_little() -> None:

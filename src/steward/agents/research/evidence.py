@@ -22,7 +22,8 @@ PAGE_READERS = ("fetch_page",)
 STORE = "store_memory"
 MEMORY, DOCUMENT, WEB, TOOL = "memory", "document", "web", "tool"
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]?[A-Z0-9])|\n+")
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`#>|]+")
+# An underscore inside a word belongs to it: STEWARD_HOME is a name, _so_ is emphasis.
+_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`#>|]+|\b_+|_+\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,11 @@ AGENTS = {
     "tasks": "your task list",
     "researcher": "finds out, with sources",
 }
-EXAMPLES = (
-    "What is due this week?",
-    "Add water the plants tomorrow 9am",
-    "What does Steward ask a person for?",
-)
+EXAMPLES = {
+    "What is due this week?": "assistant",
+    "Add water the plants tomorrow 9am": "assistant",
+    "Where are my documents kept?": "researcher",
+}
 
 
 def show() -> None:
@@ -105,8 +105,8 @@ def _welcome() -> None:
     )
     if may("use"):
         with st.container(horizontal=True, horizontal_alignment="center"):
-            for number, example in enumerate(EXAMPLES):
-                st.button(example, key=f"example-{number}", on_click=_ask, args=(example,))
+            for number, (example, agent) in enumerate(EXAMPLES.items()):
+                st.button(example, key=f"example-{number}", on_click=_ask, args=(example, agent))
 
 
 def _input(conversation: Conversation | None, *, running: Job | None) -> None:
@@ -127,10 +127,10 @@ def _input(conversation: Conversation | None, *, running: Job | None) -> None:
         st.rerun()
 
 
-def _ask(message: str) -> None:
+def _ask(message: str, agent: str | None = None) -> None:
     here = st.query_params.get("conversation")
-    agent = None if here else st.session_state.get("agent") or next(iter(AGENTS))
-    turns.begin(message, conversation=here, agent=agent)
+    chosen = agent or st.session_state.get("agent") or next(iter(AGENTS))
+    turns.begin(message, conversation=here, agent=None if here else chosen)
 
 
 def _running(turn: Job) -> None:

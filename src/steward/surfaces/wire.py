@@ -5,8 +5,8 @@ what our own server sends and no more. Who is asked, and what an answer means, i
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
@@ -30,7 +30,7 @@ class Incoming(Protocol):
 
     async def read(self) -> bytes: ...
 
-    def lines(self) -> AsyncIterator[str]: ...
+    def lines(self) -> AsyncGenerator[str]: ...
 
 
 class Wire(Protocol):
@@ -45,13 +45,14 @@ def target(path: str, query: Mapping[str, Any] | None) -> str:
     return f"{path}?{urlencode(query, doseq=True)}" if query else path
 
 
-async def split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[str]:
+async def split_lines(pieces: AsyncGenerator[bytes]) -> AsyncGenerator[str]:
     """Lines as they become whole, wherever the pieces were cut."""
     rest = b""
-    async for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line.decode().removesuffix("\r")
+    async with aclosing(pieces):
+        async for piece in pieces:
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line.decode().removesuffix("\r")
     if rest:
         yield rest.decode()
 
@@ -137,10 +138,10 @@ class _Answer:
     async def read(self) -> bytes:
         return b"".join([piece async for piece in self._pieces()])
 
-    def lines(self) -> AsyncIterator[str]:
+    def lines(self) -> AsyncGenerator[str]:
         return split_lines(self._pieces())
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
+    async def _pieces(self) -> AsyncGenerator[bytes]:
         if "chunked" not in self._headers.get("transfer-encoding", ""):
             yield await self._whole()
             return

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from typing import Any
 
 import pytest
+from tests.web_visits import served
 
 from steward.bootstrap import Platform
 from steward.contract.call import Channel, current_call
@@ -14,7 +16,7 @@ from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.surfaces.api.app import create_app
 from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.inprocess import InProcess
-from steward.surfaces.wire import Wire
+from steward.surfaces.wire import SocketWire, Wire
 
 
 def channel() -> Channel:
@@ -95,6 +97,28 @@ async def test_who_stops_listening_stops_the_call(platform: Platform, wire: Wire
         async with wire.open("POST", "/v1/tools/endless/call", body=b"{}", headers=headers) as answer:
             assert await anext(aiter(answer.lines())) == "event: progress"
         await stopped.wait()
+
+
+async def test_a_stream_that_is_left_early_leaves_nothing_behind(
+    platform: Platform, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def steps() -> None:
+        for step in range(5):
+            await channel().progress(step, 5, "on my way")
+            await asyncio.sleep(0)
+
+    async def command(address: str) -> str:
+        async with aclosing(
+            Api(SocketWire(address), running=True).stream("/v1/tools/steps/call", {})
+        ) as told:
+            return (await anext(told))[0]
+
+    await add_tool(platform, steps)
+    async with served(create_app(platform)) as address:
+        assert await asyncio.to_thread(asyncio.run, command(address)) == "progress"
+    assert [
+        record for record in caplog.records if record.name == "asyncio" and record.levelname == "ERROR"
+    ] == []
 
 
 async def test_an_application_that_fails_or_says_nothing_is_no_answer() -> None:

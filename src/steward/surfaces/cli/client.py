@@ -6,8 +6,8 @@ process, without a socket. One path means that a command, a page and a client se
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -45,8 +45,11 @@ class Api:
     async def stream(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
         """The answer as it comes: each event's name and data."""
         headers = {"Accept": "text/event-stream", **JSON}
-        async with self._open("POST", path, body=json.dumps(body).encode(), headers=headers) as answer:
-            async for event in _events(answer.lines()):
+        async with (
+            self._open("POST", path, body=json.dumps(body).encode(), headers=headers) as answer,
+            aclosing(_events(answer.lines())) as events,
+        ):
+            async for event in events:
                 yield event
 
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,16 +114,17 @@ def _given(query: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+async def _events(lines: AsyncGenerator[str]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     name, data = "message", ""
-    async for line in lines:
-        if line.startswith("event:"):
-            name = line[6:].strip()
-        elif line.startswith("data:"):
-            data += line[5:].strip()
-        elif not line and data:
-            yield name, json.loads(data)
-            name, data = "message", ""
+    async with aclosing(lines):
+        async for line in lines:
+            if line.startswith("event:"):
+                name = line[6:].strip()
+            elif line.startswith("data:"):
+                data += line[5:].strip()
+            elif not line and data:
+                yield name, json.loads(data)
+                name, data = "message", ""
 
 
 def _unanswered(error: LostError, *, harmless: bool) -> UnavailableError:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
-    AsyncIterator,
     Awaitable,
     Callable,
     Mapping,
@@ -82,10 +81,10 @@ class _Exchange:
     async def read(self) -> bytes:
         return b"".join([piece async for piece in self._pieces()])
 
-    def lines(self) -> AsyncIterator[str]:
+    def lines(self) -> AsyncGenerator[str]:
         return split_lines(self._pieces())
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
+    async def _pieces(self) -> AsyncGenerator[bytes]:
         while (message := await self._answer.get()) is not None:
             if body := message.get("body", b""):
                 yield body

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from steward.contract.errors import UnavailableError
@@ -20,10 +20,11 @@ async def call_with_progress(
     if not sys.stderr.isatty():
         return await api.post(path, body)
     with _bar(doing) as step:
-        async for name, data in api.stream(path, body):
-            if name == "result":
-                return data
-            step(data)
+        async with aclosing(api.stream(path, body)) as events:
+            async for name, data in events:
+                if name == "result":
+                    return data
+                step(data)
     raise UnavailableError(
         "Steward stopped before the answer was complete.", fix="Run it again: what was done is kept."
     )

@@ -4,8 +4,8 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any
 
 import typer
@@ -24,23 +24,16 @@ Show = Callable[[str, dict[str, Any]], None]
 async def take_turn(api: Api, body: dict[str, Any], *, show: Show) -> dict[str, Any]:
     """Say something and follow the events to the answer."""
     answer: dict[str, Any] | None = None
-    async for name, data in _closing(api.stream("/v1/chat", {**body, "via": "cli"})):
-        if name == "done":
-            answer = data
-        else:
-            show(name, data)
+    # Closed at once when it is left early, so that the other side hears of it.
+    async with aclosing(api.stream("/v1/chat", {**body, "via": "cli"})) as events:
+        async for name, data in events:
+            if name == "done":
+                answer = data
+            else:
+                show(name, data)
     if answer is None:
         raise StewardError("The answer broke off.", fix="'steward log' shows what was done.")
     return answer
-
-
-async def _closing(events: AsyncGenerator[tuple[str, Any]]) -> AsyncGenerator[tuple[str, Any]]:
-    """A stream that is left early is closed at once, so that the other side hears of it."""
-    try:
-        async for event in events:
-            yield event
-    finally:
-        await events.aclose()
 
 
 def exit_of(answer: dict[str, Any]) -> Exit:

@@ -20,7 +20,7 @@ from steward.models.planner.readers import Question, Reading, Record
 from steward.models.planner.words import STOP, bare, word_set
 
 HOUSE = "house"
-SURE, LIKELY = 0.95, 0.8
+CERTAIN, SURE, LIKELY = 1.0, 0.95, 0.8
 TOOLS = frozenset(
     {
         "web_search",
@@ -85,6 +85,11 @@ _KEEP = re.compile(
     r"^(?:remember|memori[sz]e|keep in mind|bear in mind|(?:make a )?note(?: for later| down)?|"
     r"for the record|don'?t forget|save (?:this|the) fact|store (?:this|the) fact)"
     r"\s*(?:that\b|:|,)\s*(?P<text>.+)$",
+    _I,
+)
+
+_TO_BE_DONE = re.compile(
+    r"\b(?:have|has|had|need|needs|ought|got) to\b|\b(?:must|should)\b|\bneeds? \w+ing\b|\b(?:is|are) due\b",
     _I,
 )
 
@@ -223,13 +228,20 @@ def _recall(said: str) -> Reading | None:
 
 def _keep(said: str) -> Reading | None:
     """Into the memory that searches find again."""
-    found = _KEEP.match(said)
-    return _reading("store_memory", {"content": found["text"].strip()}) if found else None
+    return _kept(said, "store_memory", "content")
 
 
 def _keep_fact(said: str) -> Reading | None:
+    return _kept(said, "save_fact", "text")
+
+
+def _kept(said: str, tool: str, argument: str) -> Reading | None:
+    """How things are is a fact; what has to be done may be a task, and whoever knows those may be surer."""
     found = _KEEP.match(said)
-    return _reading("save_fact", {"text": found["text"].strip()}) if found else None
+    if found is None:
+        return None
+    fact = found["text"].strip()
+    return _reading(tool, {argument: fact}, SURE if _TO_BE_DONE.search(fact) else CERTAIN)
 
 
 def _collections(said: str) -> Reading | None:

@@ -53,7 +53,7 @@ _SAID = (
 )
 LOOK_IT_UP = (
     "I work without a language model here: I know no facts of my own and make nothing up. I can look it up: "
-    "say “search the web for …”, or ask the researcher."
+    "say “search the web for …” or “search memory for …”, or ask the researcher."
 )
 OFFER = "What can I do for you? Ask “what can you do?” to see it all."
 

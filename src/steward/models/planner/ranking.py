@@ -19,7 +19,7 @@ from steward.contract.preferences import Preference, preferences, without_rivals
 from steward.models.planner.finding import shape_of, without_values
 from steward.models.planner.parameters import Kind, Parameter, parameters_of
 from steward.models.planner.preferences import preferred
-from steward.models.planner.words import bare, intention, split_name, stem, stems
+from steward.models.planner.words import bare, intention, is_question, split_name, stem, stems
 
 THRESHOLD = 0.35  # below this nothing fits
 CLOSE = 0.06  # two scores nearer than this are two readings
@@ -28,6 +28,8 @@ SHAPE_WEIGHT, INTENTION_WEIGHT = 0.8, 0.6
 WORDS_ALONE = 0.8  # what the words are worth where the meaning does not speak for a tool
 LOOK_UP = "@find"
 INTENTION_BONUS, INTENTION_PENALTY = 0.15, 0.6
+QUESTION_PENALTY = 0.5  # who asks wants to know, and not to change
+CHANGING = frozenset({"create", "remove", "change", "finish", "send", "store"})
 MEANING_SHARE = 0.55
 COSINE_FLOOR, COSINE_RANGE = 0.1, 0.5  # of the embedder: unrelated texts, and how far related ones rise
 CACHED_TOOLS = 20_000
@@ -136,11 +138,14 @@ class Ranking:
         said = bare(utterance)
         meaning = self._meaning(said, tools)
         words = _words(said, tools)
-        wanted = wanted_intention(said)
+        wanted, asks = wanted_intention(said), is_question(said)
         scored: list[tuple[KnownTool, float]] = []
         for tool, by_words, by_meaning in zip(tools, words, meaning or [None] * len(tools), strict=True):
             score = _mixed(by_words, by_meaning)
-            scored.append((tool, round(_with_intention(score, wanted, tool.intention), 4)))
+            score = _with_intention(score, wanted, tool.intention)
+            if asks and tool.intention in CHANGING:
+                score *= QUESTION_PENALTY
+            scored.append((tool, round(score, 4)))
         likeness = self._likeness if self._embedder else None
         chosen = preferred(said, scored, fits=THRESHOLD, likeness=likeness)
         return sorted(

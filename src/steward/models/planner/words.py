@@ -87,9 +87,22 @@ _CANCEL = re.compile(
     re.IGNORECASE,
 )
 _HELP = re.compile(
-    r"\b(?:what can you do|what are you able to do|which tools|your (?:tools|abilities))\b|^\s*help\W*$",
+    r"\b(?:what can you do|what are you able to do|which tools|your (?:tools|abilities)|"
+    r"tools (?:do )?you have|how can you help)\b|^\s*help\W*$",
     re.IGNORECASE,
 )
+
+
+_QUESTION = re.compile(
+    r"^(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|am|do|does|did|has|have|had)\b"
+    r"(?!\s+(?:about|if)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_question(text: str) -> bool:
+    """Whether something is asked about; "could you ...?" asks for something, and is none."""
+    return _QUESTION.match(bare(text)) is not None
 
 
 def is_cancel(text: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic_ai import ToolDefinition
 
 import steward.models.planner
 from steward.bootstrap.core_tools import core_agent
-from steward.models.planner.ranking import KnownTool, Ranking, names_tool
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, names_tool
 from steward.testing import MemoryFactStore
 
 
@@ -63,6 +63,15 @@ def test_what_a_sentence_asks_for_counts_against_tools_that_do_something_else() 
         ranking.rank(said, offered)[0].tool.name
         for said in ("make a box", "throw away: delete the box", "show the boxes", "which boxes are there")
     ] == ["create_box", "remove_box", "list_boxes", "list_boxes"]
+
+
+def test_a_question_changes_nothing() -> None:
+    offered = tools(
+        ("save_note", "Save what somebody likes, a note on Ana."),
+    )
+    ranking = Ranking()
+    asked, told = (ranking.rank(said, offered)[0].score for said in ("what does Ana like?", "Ana likes tea"))
+    assert (asked < THRESHOLD <= told, asked < told / 1.5) == (True, True)
 
 
 def test_examples_of_a_tool_help() -> None:

@@ -117,15 +117,15 @@ _CODE = re.compile(
 )
 _FENCE = re.compile(r"^\s*(?:```(?:\w+\n)?|`)(.*?)(?:```|`)\s*$", re.DOTALL)
 _ASK_ME = re.compile(r"^ask (?:me|the user|the person)\s+(?P<question>.+)$", _I)
+_PATH = r"(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg))"
 _READ = re.compile(
     r"^(?:read|open|show|summari[sz]e)\s+(?:me\s+)?(?:the\s+)?(?:file|page|article|website)?\s*"
-    r"(?:(?P<url>https?://\S+[^\s.,;!?])|(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg)))$",
+    rf"(?:(?P<url>https?://\S+[^\s.,;!?])|{_PATH})$",
     _I,
 )
 _IN_A_FILE = re.compile(
     r"^(?:what(?:'s| is) (?:written )?in|what does|show me what is in|what are the contents of)\s+"
-    r"(?:the file\s+)?"
-    r"(?P<path>[\w./~-]+\.(?:md|txt|log|json|ya?ml|toml|py|ini|cfg))(?: say| contain)?$",
+    rf"(?:the file\s+)?{_PATH}(?: say| contain)?$",
     _I,
 )
 _SOME_FILE = re.compile(r"^(?:read|open|show)\s+(?:me\s+)?(?:a|the|some|this)\s+file$", _I)

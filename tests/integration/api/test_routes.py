@@ -13,6 +13,9 @@ from steward.contract.tool import ToolSpec
 from steward.providers.functions import LegacyToolAgent
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
+from steward.surfaces.api.chat import AnswerShape
+from steward.surfaces.api.shapes import ProposalShape, ToolResultShape
+from steward.surfaces.api.tasks import TaskShape
 
 
 async def test_agents_are_listed_stopped_and_started(api: httpx.AsyncClient) -> None:
@@ -75,6 +78,23 @@ async def test_the_documentation_describes_problems_and_examples(api: httpx.Asyn
     assert document["components"]["schemas"]["NewTool"]["examples"][0]["name"] == "hello_world"
     assert set(document["components"]["securitySchemes"]) == {"APIKeyHeader", "HTTPBearer"}
     assert (await api.get("/docs")).status_code == 200
+
+
+async def test_the_examples_are_what_the_api_sends(api: httpx.AsyncClient) -> None:
+    document = (await api.get("/openapi.json")).json()
+    shapes = (TaskShape, ToolResultShape, AnswerShape, ProposalShape)
+    for shape in shapes:
+        (example,) = document["components"]["schemas"][shape.__name__]["examples"]
+        assert shape.model_validate(example).model_dump(mode="json") == example
+    call = {"arguments": {"task_id": "none", "user_id": "local"}}
+    sent = (await api.post("/v1/tools/delete_task/call", json=call)).json()
+    shown = document["components"]["schemas"]["ToolResultShape"]["examples"][0]
+    assert {name for name in sent if sent[name] != shown[name]} == {
+        "proposal_id",
+        "call_id",
+        "correlation_id",
+        "duration_ms",
+    }
 
 
 @pytest.mark.parametrize(

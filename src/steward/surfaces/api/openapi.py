@@ -1,8 +1,10 @@
-"""The OpenAPI document: what FastAPI derives, with our one shape for everything that goes wrong."""
+"""The OpenAPI document: what FastAPI derives, with examples and our one shape for what goes wrong."""
 
 from typing import Any
 
 from fastapi import FastAPI
+
+from steward.surfaces.api.examples import EXAMPLES
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -44,6 +46,8 @@ def describe(app: FastAPI) -> None:
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
             schemas["Problem"] = PROBLEM
+            for name, example in EXAMPLES.items():
+                schemas[name]["examples"] = [example]
             for path in document["paths"].values():
                 for operation in path.values():
                     _describe_problems(operation["responses"])

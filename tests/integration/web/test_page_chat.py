@@ -110,8 +110,10 @@ draw_answer({**base, "status": "failed", "answer": "The model did not answer."},
 sources = [
     {"title": "Bees [1]", "location": "https://example.org/bees", "date": "2026-01-02"},
     {"title": "Notes", "location": "notes.md", "detail": "Bees > Dance"},
+    {"title": "Named", "location": "named.md"},
 ]
-known = {"status": "done", "answer": "Bees dance.", "sources": sources, "reasoning": "Two sources agree."}
+told = {"answer": "Bees dance. [1] named.md", "reasoning": "Two sources agree."}
+known = {"status": "done", "sources": sources, **told}
 draw_answer({**base, **known}, last=True, reply=print)
 """
 
@@ -123,4 +125,5 @@ def test_answers_are_drawn_by_their_kind() -> None:
     assert "No tool reads portfolios\\.  \nNearest\\: `read_file` \\(a \\`fi le\\`\\)" in texts
     assert app.error[0].value == "The model did not answer\\."
     assert any("[Bees \\[1\\]](https://example.org/bees) 2026\\-01\\-02" in text for text in texts)
+    assert not any("Named" in text for text in texts)
     assert any("Notes `notes.md` Bees \\> Dance" in text for text in texts)

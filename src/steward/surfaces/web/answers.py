@@ -13,6 +13,7 @@ from steward.surfaces.web.session import api, go
 
 Answer = Mapping[str, Any]
 Call = Mapping[str, Any]
+LINKS = ("http://", "https://")
 
 
 def draw_answer(answer: Answer, *, last: bool, reply: Callable[[str], None]) -> None:
@@ -25,8 +26,8 @@ def draw_answer(answer: Answer, *, last: bool, reply: Callable[[str], None]) -> 
         st.error(look.plain(answer["answer"]), icon=":material/error:")
     else:
         st.markdown(look.broken(answer["answer"]))
-    if answer["sources"]:
-        st.markdown("\n".join(map(_source, answer["sources"])))
+    if sources := [source for source in answer["sources"] if _unnamed(source, answer)]:
+        st.markdown("\n".join(map(_source, sources)))
     if answer["reasoning"]:
         with st.expander("How it got there"):
             st.markdown(look.plain(answer["reasoning"]))
@@ -65,11 +66,16 @@ def draw_call(call: Call, *, ended: bool = True) -> None:
             go("activity", trace=call["call_id"])
 
 
+def _unnamed(source: Mapping[str, Any], answer: Answer) -> bool:
+    """A page is worth a link in any case; a document only where the answer does not name it itself."""
+    return source["location"].startswith(LINKS) or source["location"] not in answer["answer"]
+
+
 def _source(source: Mapping[str, Any]) -> str:
     """Without a number: the answer has its own for what it quotes."""
     title = look.plain(source["title"])
     where = source["location"]
-    named = f"[{title}]({where})" if where.startswith(("http://", "https://")) else f"{title} `{where}`"
+    named = f"[{title}]({where})" if where.startswith(LINKS) else f"{title} `{where}`"
     more = " · ".join(look.plain(part) for part in (source.get("detail"), source.get("date")) if part)
     return f"- {named} {more}"
 

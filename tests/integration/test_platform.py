@@ -72,6 +72,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "servers": Verdict.NOTE,
         "tools": Verdict.NOTE,
         "database": Verdict.GOOD,
+        "library": Verdict.GOOD,
         "model": Verdict.GOOD,
         "port": Verdict.GOOD,
         "keys": Verdict.GOOD,
@@ -94,6 +95,20 @@ async def test_the_doctor_names_each_problem_with_its_fix(tmp_path: Path) -> Non
     assert bad == {"home", "policy", "database", "model", "keys"}
     assert all(item.fix for item in findings if item.verdict is Verdict.BAD)
     assert "hunter2" not in repr(findings)
+
+
+async def test_the_doctor_says_what_the_configured_embedder_has_not_read(
+    settings: Settings, platform: Platform
+) -> None:
+    await platform.library.base.create_collection("papers")
+    await platform.library.base.augment("Tea is brewed at eighty degrees.", source="tea", collection="papers")
+    said: list[tuple[Verdict, bool]] = []
+    for embedder in (None, "ollama:other", "nonsense"):
+        chosen = settings.model_copy(update={"embedder": embedder})
+        findings = [item async for item in diagnose(chosen, host="127.0.0.1", port=0, running=None)]
+        (found,) = [item for item in findings if item.what == "library"]
+        said.append((found.verdict, found.fix is not None))
+    assert said == [(Verdict.GOOD, False), (Verdict.NOTE, True), (Verdict.BAD, True)]
 
 
 async def test_the_doctor_looks_at_tools_json_and_its_scripts(settings: Settings) -> None:

@@ -13,14 +13,18 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from steward.bootstrap import home
+from steward.bootstrap.models import model_config
 from steward.bootstrap.platform import place
 from steward.bootstrap.rules import WatchedRules
 from steward.contract.agent import LifecycleState
 from steward.contract.errors import StewardError
+from steward.models.embedding import NAME
+from steward.models.hosted_embedding import BUILT_IN, hosted_embedder
 from steward.providers.mcp_config import load_mcp_config
 from steward.providers.tools_config import ToolsFile
 from steward.settings import Settings
 from steward.storage.keys import PostgresKeyStore
+from steward.storage.knowledge import PostgresKnowledgeStore
 from steward.storage.postgres import Database, Embedded
 
 LITTLE_SPACE = 500 * 1024**2
@@ -52,6 +56,7 @@ async def diagnose(
     yield _explained("tools", lambda: _tools(settings))
     database, stored = await _database(settings)
     yield database
+    yield _explained("library", lambda: _library(settings, stored))
     yield _model(settings)
     yield _port(host, port, running)
     yield _keys(settings, stored)
@@ -111,19 +116,48 @@ def _servers(settings: Settings) -> Finding:
     return Finding("servers", Verdict.GOOD, detail)
 
 
-async def _database(settings: Settings) -> tuple[Finding, int | None]:
-    """How it is, and how many keys it holds, where it can be asked."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the database was asked while it was open."""
+
+    keys: int = 0
+    unread: int = 0  # passages without vectors of the configured embedder
+
+
+async def _database(settings: Settings) -> tuple[Finding, Stored | None]:
+    """How it is, and what it holds, where it can be asked."""
     kind = "embedded" if settings.database_url is None else "DATABASE_URL"
     try:
         chosen = place(settings)
         if isinstance(chosen, Embedded) and not chosen.folder.exists():
-            return Finding("database", Verdict.NOTE, "The embedded PostgreSQL is made on first use."), 0
+            return Finding(
+                "database", Verdict.NOTE, "The embedded PostgreSQL is made on first use."
+            ), Stored()
         async with Database(chosen) as database:
             version = await database.fetchval("SHOW server_version")
             keys = len(await PostgresKeyStore(database).list())
+            unread = await PostgresKnowledgeStore(database).outdated(_embedder(settings))
     except StewardError as error:
         return Finding("database", Verdict.BAD, f"{kind}: {error.message}", error.fix), None
-    return Finding("database", Verdict.GOOD, f"{kind}, PostgreSQL {version}"), keys
+    return Finding("database", Verdict.GOOD, f"{kind}, PostgreSQL {version}"), Stored(keys, unread)
+
+
+def _embedder(settings: Settings) -> str:
+    chosen = (settings.embedder or BUILT_IN).strip()
+    return NAME if chosen == BUILT_IN else chosen
+
+
+def _library(settings: Settings, stored: Stored | None) -> Finding:
+    hosted_embedder(settings.embedder, model_config(settings))  # explains a name that is none
+    embedder = _embedder(settings)
+    if stored is not None and stored.unread:
+        return Finding(
+            "library",
+            Verdict.NOTE,
+            f"{stored.unread} passages have no vectors of {embedder} yet and are found by their words.",
+            "The next question or ingest makes them; the former model's are kept.",
+        )
+    return Finding("library", Verdict.GOOD, f"Documents are read by {embedder}.")
 
 
 def _model(settings: Settings) -> Finding:
@@ -174,13 +208,12 @@ def _port(host: str, port: int, running: str | None) -> Finding:
     return Finding("port", Verdict.GOOD, f"{port} is free")
 
 
-def _keys(settings: Settings, stored: int | None) -> Finding:
-    """`stored`: keys in the database, None where it cannot be asked."""
+def _keys(settings: Settings, stored: Stored | None) -> Finding:
     if settings.api_key is not None and len(settings.api_key.get_secret_value()) < 16:
         return Finding("keys", Verdict.BAD, "STEWARD_API_KEY is short.", "Use 16 characters or more.")
     held = ["STEWARD_API_KEY"] if settings.api_key is not None else []
-    if stored:
-        held.append(f"{stored} made with 'steward keys add'")
+    if stored is not None and stored.keys:
+        held.append(f"{stored.keys} made with 'steward keys add'")
     if held:
         return Finding("keys", Verdict.GOOD, f"Whoever connects needs a key: {' and '.join(held)}.")
     if stored is None:

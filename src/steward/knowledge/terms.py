@@ -7,8 +7,6 @@ Identifiers are taken apart, so that `maxRetryCount` and `max_retry_count` answe
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from itertools import chain
 
 from steward.contract.stems import english_stem
 
@@ -32,33 +30,55 @@ STOP_WORDS = frozenset(_COMMON.split())
 _SEPARATED = bytes(code if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256))
 
 
-class _TermsOfWords(dict[str, tuple[str, ...]]):
-    """What each word that was ever seen counts as. Not an `lru_cache`: its order costs more than it saves."""
+class _Compound(str):
+    """Stands for the terms of a word that has several."""
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
+    __slots__ = ("terms",)
+
+    def __new__(cls, terms: tuple[str, ...]) -> "_Compound":
+        made = super().__new__(cls, " ".join(terms))  # no term has a space
+        made.terms = terms
+        return made
+
+
+class _TermOfWord(dict[str, str]):
+    """What each word that was ever seen counts as; nothing for a common one.
+
+    Not an `lru_cache`: its order costs more than it saves.
+    """
+
+    def __missing__(self, word: str) -> str:
         if len(word) > _LONGEST:
             return self[word[:_LONGEST]]
         if len(self) >= _REMEMBERED:
             self.clear()
-        found = self[word] = _terms_of(word)
+        found = self[word] = _term_of(word)
         return found
 
 
-_KNOWN = _TermsOfWords()
+_KNOWN = _TermOfWord()
+_COMMON_WORD = ""
 
 
 def terms(text: str) -> list[str]:
     """Stems in the order they occur; common words left out."""
-    return [*_terms(text)]
+    return [
+        part
+        for term in map(_KNOWN.__getitem__, _words(text))
+        if term
+        for part in (term.terms if isinstance(term, _Compound) else (term,))
+    ]
 
 
 def term_counts(text: str) -> Counter[str]:
     """How often each term occurs."""
-    return Counter(_terms(text))
-
-
-def _terms(text: str) -> Iterator[str]:
-    return chain.from_iterable(map(_KNOWN.__getitem__, _words(text)))
+    counts = Counter(map(_KNOWN.__getitem__, _words(text)))
+    counts.pop(_COMMON_WORD, None)
+    for compound in [term for term in counts if isinstance(term, _Compound)]:
+        times = counts.pop(compound)
+        for term in compound.terms:
+            counts[term] += times
+    return counts
 
 
 def _words(text: str) -> list[str]:
@@ -67,10 +87,13 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text))
 
 
-def _terms_of(word: str) -> tuple[str, ...]:
-    found = [word.lower()]
-    if not (word.islower() or word.isupper() or word.istitle()):
-        parts = _CAMEL.split(word)
-        if len(parts) > 1:
-            found += [part.lower() for part in parts]
-    return tuple(english_stem(part) for part in found if part not in STOP_WORDS)
+def _term_of(word: str) -> str:
+    lower = word.lower()
+    if word == lower or word.isupper() or word.istitle():
+        return _COMMON_WORD if lower in STOP_WORDS else english_stem(lower)
+    parts = [part.lower() for part in _CAMEL.split(word)]
+    found = [lower, *parts] if len(parts) > 1 else [lower]
+    kept = tuple(english_stem(part) for part in found if part not in STOP_WORDS)
+    if len(kept) < 2:
+        return kept[0] if kept else _COMMON_WORD
+    return _Compound(kept)

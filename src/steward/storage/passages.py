@@ -72,8 +72,8 @@ class PostgresPassages(PostgresSpaces):
         embedder: str,
         limit: int,
     ) -> tuple[NDArray[np.float32], list[int]]:
-        asked = await vector
-        return asked, await self.nearest(asked, collections, embedder=embedder, limit=limit)
+        asked, many = await asyncio.gather(vector, self.counted(collections))
+        return asked, await self.nearest_of(many, asked, collections, embedder=embedder, limit=limit)
 
     async def count_terms(self, collection: int) -> None:
         """Again, when enough has changed."""

@@ -82,8 +82,24 @@ class PostgresSpaces:
         self, vector: NDArray[np.float32], collections: Sequence[int], *, embedder: str, limit: int
     ) -> list[int]:
         """The chunks with the nearest vectors, by chunk id."""
+        many = await self.counted(collections)
+        return await self.nearest_of(many, vector, collections, embedder=embedder, limit=limit)
+
+    async def counted(self, collections: Sequence[int]) -> int:
+        return await self._database.fetchval(SQL.counted, list(collections))
+
+    async def nearest_of(
+        self,
+        many: int,
+        vector: NDArray[np.float32],
+        collections: Sequence[int],
+        *,
+        embedder: str,
+        limit: int,
+    ) -> list[int]:
+        """The same where it is known how many passages the collections have."""
         space = await self.space(embedder, len(vector))
-        if await self._database.fetchval(SQL.counted, list(collections)) <= EXACT_LIMIT:
+        if many <= EXACT_LIMIT:
             rows = await self._database.fetch(SQL.nearest_exact, list(collections), vector, limit, space.id)
         else:
             breadth = str(min(max(limit, _BREADTH), 1_000))

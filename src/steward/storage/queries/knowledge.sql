@@ -178,7 +178,7 @@ WITH asked AS MATERIALIZED (
     WHERE terms @@ $4::text::tsquery AND collection_id = ANY($1::integer[]) LIMIT $5
 )
 SELECT f.chunk_id FROM found f, LATERAL (
-    SELECT 1.5 * (0.25 + 0.75 * f.length / $6::real) AS norm
+    SELECT 1.5::real * (0.25::real + 0.75::real * f.length / $6::real) AS norm
 ) l, LATERAL (
     SELECT sum(a.w * (1 - l.norm / (ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 + l.norm))) AS score
     FROM asked a

@@ -15,7 +15,7 @@ from steward.agents.ledger import Ledger
 from steward.agents.narration import narrate
 from steward.agents.profile import Draft
 from steward.agents.research.account import account, confidence
-from steward.agents.research.evidence import Heard, sentences
+from steward.agents.research.evidence import Heard
 from steward.agents.research.rules import FromTheRecord
 from steward.agents.research.session import ResearchSession
 from steward.agents.researcher import initialize_researcher, setup_mcp_tools
@@ -203,6 +203,14 @@ def test_confidence_rests_on_evidence_alone() -> None:
     assert double > troubled > 0.5
 
 
+def test_a_passage_that_fits_badly_makes_less_sure() -> None:
+    def sure(relevance: float) -> float:
+        row = {"content": FRANCE, "source_document": "atlas.md", "relevance_score": relevance}
+        return reviewed("Paris", record("query_knowledge_base", {"results": [row]}, query="q")).confidence
+
+    assert 0 < sure(0.2) < sure(0.9)
+
+
 def test_the_same_site_twice_is_one_source() -> None:
     once = reviewed("Paris", page("https://a.example/1"))
     twice = reviewed("Paris", page("https://a.example/1"), page("https://www.a.example/2"))
@@ -226,14 +234,6 @@ def test_the_account_tells_what_happened_and_what_failed() -> None:
         "Nothing that was found supports an answer. web_search failed: It is offline."
     )
     assert confidence("q", "a note", heard) > 0
-
-
-def test_sentences_leave_headings_and_markup_out() -> None:
-    text = "# Paris today\n\n**Paris** is the [capital](http://x) of France. It lies on the Seine.\n\n* short"
-    assert sentences(text) == ["Paris is the capital of France.", "It lies on the Seine."]
-    assert sentences("_Files_ are kept in `STEWARD_HOME/uploads`.") == [
-        "Files are kept in STEWARD_HOME/uploads."
-    ]
 
 
 def test_a_call_is_narrated_where_its_name_says_too_little() -> None:

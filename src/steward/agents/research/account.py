@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from steward.agents.research.evidence import (
+    DOCUMENT,
     KNOWLEDGE_SEARCH,
     MEMORY,
     MEMORY_SEARCHES,
@@ -21,14 +22,15 @@ from steward.agents.research.evidence import (
     failures,
     host_of,
     passages,
-    sentences,
 )
 from steward.agents.research.questions import keywords, names_in
+from steward.agents.research.quotable import sentences
 from steward.conversations.model import Source
 from steward.models.planner.words import stems
 
 BY_COUNT = (0.0, 0.7, 0.88, 0.94, 0.97)  # independent sources that say it: none, one, two, …
 DISAGREEMENT = 0.2  # what is lost when every other source on the subject says something else
+RETRIEVAL = 0.5  # what is lost when the library rates its passages as not relevant at all
 FAILURE = 0.3  # what is lost when every call but one failed
 _SUPPORTED = 0.7  # of the words of a sentence, for a source to say it
 _ON_SUBJECT = 0.5  # of the words of a question, for a source to speak about it
@@ -66,7 +68,7 @@ def confidence(question: str, answer: str, heard: Sequence[Heard]) -> float:
     supporting = support(question, answer, heard)
     if not supporting:
         return 0.0
-    base = max(_kept(supporting), _counted(question, supporting, heard))
+    base = max(_kept(supporting), _counted(question, supporting, heard) * _retrieved(supporting))
     searches = [each for each in heard if each.role != STORE]
     failed = len(failures(searches)) / max(1, len(searches))
     return round(base * (1 - FAILURE * failed), 2)
@@ -77,6 +79,13 @@ def _kept(supporting: Sequence[Passage]) -> float:
     sure = [_stored_confidence(each.metadata) for each in supporting if each.source.kind == MEMORY]
     direct = [0.95 for each in supporting if each.source.kind == TOOL]
     return max([*sure, *direct], default=0.0)
+
+
+def _retrieved(supporting: Sequence[Passage]) -> float:
+    """How well what was found fits, by whoever found it; a page that nobody rated counts in full."""
+    found = [each for each in supporting if each.source.kind not in (MEMORY, TOOL)]
+    rated = [each.score for each in found if each.source.kind == DOCUMENT and each.score > 0]
+    return 1 - RETRIEVAL * (1 - max(rated)) if rated and len(rated) == len(found) else 1.0
 
 
 def _stored_confidence(metadata: Mapping[str, object]) -> float:

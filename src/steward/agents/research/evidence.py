@@ -4,7 +4,6 @@ Owns how results of memory, knowledge, search and pages are read. A result in no
 nothing and is counted as malformed.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,9 +20,6 @@ WEB_SEARCHES = ("web_search", "search_web")
 PAGE_READERS = ("fetch_page",)
 STORE = "store_memory"
 MEMORY, DOCUMENT, WEB, TOOL = "memory", "document", "web", "tool"
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]?[A-Z0-9])|\n+")
-# An underscore inside a word belongs to it: STEWARD_HOME is a name, _so_ is emphasis.
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`#>|]+|\b_+|_+\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,14 +170,6 @@ def _found_at(metadata: Mapping[str, Any]) -> list[str]:
 def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
     about = row.get("metadata")
     return cast("Mapping[str, Any]", about) if isinstance(about, Mapping) else dict[str, Any]()
-
-
-def sentences(text: str) -> list[str]:
-    """Sentences as they can be quoted: without markup and headings, not too short to say anything."""
-    body = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
-    plain = _MARKUP.sub(lambda found: found[1] or "", body)
-    pieces = [" ".join(piece.split()).strip(" -•") for piece in _SENTENCE.split(plain)]
-    return [piece for piece in pieces if 15 <= len(piece) <= 600]
 
 
 def host_of(source: Source) -> str:

@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from steward.agents.research.evidence import MEMORY, Passage, host_of, sentences
+from steward.agents.research.evidence import MEMORY, Passage, host_of
 from steward.agents.research.questions import about_now, keywords
+from steward.agents.research.quotable import sentences
 from steward.agents.research.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
 from steward.models.planner.words import stems
 
 MOST_QUOTES = 3  # for one question
 _NEAR_BEST = 0.75  # of the best quote's score, for another one to be worth reading
+READS = 0.35  # relevance from which a passage of the library is read as an answer
+NEAR = 0.12  # and from which it is worth showing where nothing answers
+_EXCERPT = 320  # characters to which a quote may grow
 _FRESH_NOW = timedelta(hours=1)  # for what is asked about today
 
 
@@ -30,14 +34,11 @@ class Quote:
 class Finding:
     question: str
     quotes: tuple[Quote, ...] = ()
+    answered: bool = False
 
     @property
     def score(self) -> float:
         return max((quote.score for quote in self.quotes), default=0.0)
-
-    @property
-    def answered(self) -> bool:
-        return self.score >= ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,36 @@ def find(question: str, among: Sequence[Passage], relevance: Relevance) -> Findi
             break
         if all(_differs(piece, passage, quote) for quote in quotes):
             quotes.append(Quote(piece, passage.source, score))
-    return Finding(question, tuple(quotes))
+    return Finding(question, tuple(quotes), answered=best >= ANSWERS)
+
+
+def find_in_library(
+    question: str, among: Sequence[Passage], relevance: Relevance, *, least: float = READS
+) -> Finding:
+    """What the passages say that the library itself rates relevant; it has read them in their context.
+
+    A sentence of theirs need not repeat what the heading above it names.
+    """
+    rated = sorted((each for each in among if each.score >= least), key=lambda each: -each.score)
+    near = [each for each in rated if each.score >= rated[0].score * _NEAR_BEST][:MOST_QUOTES]
+    quotes = [quote for each in near if (quote := _excerpt(question, each, relevance)) is not None]
+    return Finding(question, tuple(quotes), answered=bool(quotes))
+
+
+def _excerpt(question: str, passage: Passage, relevance: Relevance) -> Quote | None:
+    """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
+    pieces = sentences(passage.text)
+    if not pieces:
+        return None
+    heading = passage.source.detail or passage.source.title
+    scores = relevance.within(question, pieces, heading=heading)
+    best = max(range(len(pieces)), key=lambda at: (scores[at], -at))
+    told = pieces[best]
+    for piece in pieces[best + 1 :]:
+        if not told.endswith((".", "!", "?", ":")) or len(told) + len(piece) > _EXCERPT:
+            break
+        told = f"{told} {piece}"
+    return Quote(told, passage.source, passage.score)
 
 
 def _differs(piece: str, passage: Passage, quote: Quote) -> bool:

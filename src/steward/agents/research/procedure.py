@@ -5,7 +5,7 @@ read the pages; keep what was found; answer with quotes. Questions are pursued s
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +25,8 @@ from steward.agents.research.evidence import (
     host_of,
     passages,
 )
-from steward.agents.research.findings import Finding, Freshness, compose, find
-from steward.agents.research.questions import asks_again, search_query, split_question, topic_of
+from steward.agents.research.findings import NEAR, Finding, Freshness, compose, find, find_in_library
+from steward.agents.research.questions import asks_again, asks_how, search_query, split_question, topic_of
 from steward.agents.research.relevance import Relevance
 from steward.models.planner.decisions import Call, Decision, Several, Tell
 from steward.models.planner.dialogue import Dialogue
@@ -36,6 +36,7 @@ from steward.models.planner.words import bare, is_help
 RESEARCH = "research"
 PAGES = 3  # read for one question
 RESULTS = 8  # asked of a search
+NEAREST = "I found nothing that surely answers this. The nearest in your documents:"
 _STEPS = (*MEMORY_SEARCHES, KNOWLEDGE_SEARCH, *WEB_SEARCHES, *PAGE_READERS, STORE)
 
 
@@ -49,8 +50,9 @@ class ResearchProcedure:
     def decide(
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
-        told = wanted_intention(bare(dialogue.utterance)) == "store"  # something to keep, not to find out
-        if told or is_help(dialogue.utterance) or self._meant_otherwise(ranked):
+        said = dialogue.utterance
+        told = wanted_intention(bare(said)) == "store"  # something to keep, not to find out
+        if told or is_help(said) or (not asks_how(said) and self._meant_otherwise(ranked)):
             return None
         return _Research(self, dialogue, {_role(tool.name): tool.name for tool in tools}, now).next()
 
@@ -108,10 +110,12 @@ class _Research:
             return [each for each in usable if each.source.kind == kind]
 
         fresh = [each for each in of(MEMORY) if self._how.freshness.holds(each, question, self._now)]
-        for among in ([] if again else fresh, of(DOCUMENT)):
-            finding = find(question, among, self._how.relevance)
-            if finding.answered:
-                return finding
+        remembered = find(question, [] if again else fresh, self._how.relevance)
+        if remembered.answered:
+            return remembered
+        read = find_in_library(question, of(DOCUMENT), self._how.relevance)
+        if read.answered:
+            return read
         # A snippet leads to a page; it speaks for itself only where the page could not be read.
         tried = PAGE_READERS[0] not in self._tools or any(each.role in PAGE_READERS for each in self._heard)
         pages = [each for each in of(WEB) if tried or not each.snippet]
@@ -161,7 +165,7 @@ class _Research:
         """What is new is stored once, with its topic, its time and where it comes from."""
         tool = self._tools.get(STORE)
         new = [
-            Finding(each.question, tuple(quote for quote in each.quotes if quote.source.kind == WEB))
+            replace(each, quotes=tuple(quote for quote in each.quotes if quote.source.kind == WEB))
             for each in found
             if each.answered
         ]
@@ -176,12 +180,24 @@ class _Research:
             return Tell(
                 text=compose(found).text, confidence=min(each.score for each in found if each.answered)
             )
-        problems = failures(self._heard)
+        problems = " ".join(dict.fromkeys(failures(self._heard)))
+        nearest = [each for each in self._nearest() if each.answered]
+        if nearest:
+            parts = (NEAREST, compose(nearest).text, problems)
+            text = "\n\n".join(part for part in parts if part)
+            return Tell(text=text, confidence=min(each.score for each in nearest))
         if problems:
-            return Tell(text=f"I could not find it out. {' '.join(dict.fromkeys(problems))}")
+            return Tell(text=f"I could not find it out. {problems}")
         return Tell(
             text="I searched my memory, the knowledge base and the web, and found nothing that answers this."
         )
+
+    def _nearest(self) -> list[Finding]:
+        documents = [each for each in passages(self._heard) if each.source.kind == DOCUMENT]
+        return [
+            find_in_library(question, documents, self._how.relevance, least=NEAR)
+            for question in self._questions
+        ]
 
 
 def _asked(heard: Heard, query: str) -> bool:

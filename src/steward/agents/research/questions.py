@@ -18,6 +18,7 @@ _DIFFER = re.compile(r"\b(?:compare|contrast|differ|difference|differences|versu
 _PRONOUN = re.compile(r"\b(its|their|his|her|it|they|he|she|there|them|him)\b", re.IGNORECASE)
 _POSSESSIVE = frozenset({"its", "their", "his"})
 _NAME = re.compile(r"\b[A-Z][\w'\u2019.-]*(?:\s+(?:of|de|van|von|the)?\s*[A-Z0-9][\w'\u2019.-]*)*")
+_HOW_TO = re.compile(r"how (?:do|does|can|could|should|would|must|to)\b", re.IGNORECASE)
 _ABOUT_NOW = re.compile(
     r"\b(?:today|tonight|right now|now|current(?:ly)?|latest|newest|recent(?:ly)?|this (?:week|month|morning|"
     r"afternoon|evening|year)|at the moment|live|breaking|so far|up to date|these days|yesterday|tomorrow)\b",
@@ -117,6 +118,11 @@ def topic_of(question: str) -> str:
 def asks_to_know(text: str) -> bool:
     """Whether somebody wants to know something of the world: that can be looked for, found or not."""
     return _WANTS_TO_KNOW.match(bare(text)) is not None and _OWN.search(text) is None
+
+
+def asks_how(text: str) -> bool:
+    """Whether somebody asks how a thing is done, rather than for it to be done."""
+    return _HOW_TO.match(bare(text)) is not None
 
 
 def about_now(question: str) -> bool:

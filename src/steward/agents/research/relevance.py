@@ -34,14 +34,29 @@ class Relevance:
                 scores[at] = round(_probability(float(logit)) * shared[at], 4)
         return scores
 
+    def within(self, question: str, texts: Sequence[str], *, heading: str) -> list[float]:
+        """How the sentences of one passage compare. That the passage is about the question is known."""
+        shared = [_overlap({*keywords(question), *names_in(question)}, set(stems(text))) for text in texts]
+        likely = sorted(range(len(texts)), key=lambda at: -shared[at])[:_MOST_SCORED]
+        if self.reranker is None or not likely:
+            return shared
+        odds = self.reranker.score(question, [f"{heading}: {texts[at]}" for at in likely])
+        scores = [0.0] * len(texts)
+        for at, logit in zip(likely, odds, strict=True):
+            scores[at] = _probability(float(logit)) * shared[at]
+        return scores
+
 
 def _shared(question: str, text: str, about: str) -> float:
     said = set(stems(text)) | set(stems(about))
     names = names_in(question)
     if names:
         return len(names & said) / len(names)
-    words = keywords(question)
-    return 0.3 + 0.7 * len(said.intersection(words)) / len(words) if words else 0.3
+    return _overlap(set(keywords(question)), said)
+
+
+def _overlap(words: set[str], said: set[str]) -> float:
+    return 0.3 + 0.7 * len(said & words) / len(words) if words else 0.3
 
 
 def _probability(logit: float) -> float:

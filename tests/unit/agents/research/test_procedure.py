@@ -11,7 +11,7 @@ from tests.library import reranker
 from tests.planner_talk import NOW, Talk
 
 from steward.agents.research.findings import Freshness
-from steward.agents.research.procedure import RESEARCH, ResearchProcedure
+from steward.agents.research.procedure import NEAREST, RESEARCH, ResearchProcedure
 from steward.agents.research.relevance import Relevance
 from steward.agents.response import AgentResponse
 from steward.agents.toolset import Offer
@@ -214,6 +214,44 @@ async def test_the_library_is_cited_with_the_place_in_the_document() -> None:
     answer = await world.ask("How tall is the Brennan Tower?")
     assert world.calls == ["search_memory", "query_knowledge_base"]
     assert "[1] Towers, towers.md, Towers > Brennan, page 4" in answer.answer
+
+
+def handbook(relevance: float) -> dict[str, Any]:
+    return {
+        "content": "It works without a network: no address is asked.\n\nOdds and ends go here.",
+        "source_document": "docs/handbook.md",
+        "header_path": "Orchard > Offline",
+        "relevance_score": relevance,
+        "metadata": {"document_title": "Handbook"},
+    }
+
+
+async def test_a_passage_that_the_library_rates_relevant_answers_though_its_sentence_names_nothing() -> None:
+    world = World()
+    world.documents = [handbook(0.6)]
+    answer = await world.ask("Does Orchard work without a network?")
+    assert answer.answer == (
+        "“It works without a network: no address is asked. Odds and ends go here.” [1]\n\n"
+        "[1] Handbook, docs/handbook.md, Orchard > Offline"
+    )
+    assert world.searched == []
+
+
+async def test_where_nothing_answers_the_nearest_passage_is_shown_as_no_more_than_that() -> None:
+    world = World()
+    world.documents = [handbook(0.2)]
+    world.web = lambda _: []
+    answer = await world.ask("Does Orchard work without a network?")
+    assert answer.answer.startswith(f"{NEAREST}\n\n“It works without a network")
+    assert world.searched != []
+    world.documents = [handbook(0.05)]
+    assert "Handbook" not in (await world.ask("Does Orchard work without a network?")).answer
+
+
+async def test_how_a_thing_is_done_is_looked_for_and_not_done() -> None:
+    world = World()
+    await world.ask("How do I get the current time in a time zone?")
+    assert world.searched != []
 
 
 async def test_several_questions_are_searched_side_by_side_and_merged() -> None:

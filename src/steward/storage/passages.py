@@ -18,7 +18,7 @@ from steward.storage import lexemes, sql
 from steward.storage.spaces import PostgresSpaces
 
 SQL = sql.load("knowledge")
-COUNTED_SAMPLE = 4_000  # passages of a collection whose terms are counted
+COUNTED_SAMPLE = 2_000  # passages of a collection whose terms are counted
 _EVALUATIONS = 8_000  # of a term in a passage, for one query
 _SCORED_TERMS = 32  # of a query, the rarest
 _RECOUNT_SHARE = 0.1

@@ -107,6 +107,18 @@ async def test_a_model_asks_the_clock_as_well(wired: House, model: ScriptedModel
     assert found.confidence > 0.5
 
 
+async def test_the_weather_today_is_no_question_for_the_clock(house: House, web: Web) -> None:
+    found = await house.ask("What is the weather in Seoul today?")
+    assert ("get_current_time" in tools(found), "sunny" in found.answer) == (False, True)
+
+
+async def test_it_means_what_was_asked_about_before(house: House, web: Web) -> None:
+    first = await house.ask("Who founded the Borealis Institute?")
+    found = await house.ask("Where is it?", conversation=first.conversation)
+    asked = [call.arguments["query"] for call in found.tool_calls if call.tool == "search_memory"]
+    assert (asked, "Bergen" in found.answer) == (["Where is Borealis Institute?"], True)
+
+
 @pytest.mark.req("RES-US1.3")
 async def test_what_was_told_before_is_found_in_memory(house: House, web: Web) -> None:
     await remember(house, "Project deadline: March 15, 2025")

@@ -26,7 +26,14 @@ from steward.agents.research.evidence import (
     passages,
 )
 from steward.agents.research.findings import NEAR, Finding, Freshness, compose, find, find_in_library
-from steward.agents.research.questions import asks_again, asks_how, search_query, split_question, topic_of
+from steward.agents.research.questions import (
+    asks_again,
+    asks_how,
+    keywords,
+    search_query,
+    split_question,
+    topic_of,
+)
 from steward.agents.research.relevance import Relevance
 from steward.models.planner.decisions import Call, Decision, Several, Tell
 from steward.models.planner.dialogue import Dialogue
@@ -52,21 +59,29 @@ class ResearchProcedure:
     ) -> Decision | None:
         said = dialogue.utterance
         told = wanted_intention(bare(said)) == "store"  # something to keep, not to find out
-        if told or is_help(said) or (not asks_how(said) and self._meant_otherwise(ranked)):
+        if told or is_help(said) or (not asks_how(said) and self._meant_otherwise(said, ranked)):
             return None
         return _Research(self, dialogue, {_role(tool.name): tool.name for tool in tools}, now).next()
 
-    def _meant_otherwise(self, ranked: Sequence[Scored]) -> bool:
+    def _meant_otherwise(self, said: str, ranked: Sequence[Scored]) -> bool:
         """Whether a tool that is no part of research fits clearly better: the time, a file."""
         best = ranked[0] if ranked else None
         if best is None or _role(best.tool.name) in _STEPS or can_look_up(best.tool):
             return False
+        if not best.tool.own_words.intersection(keywords(said)):
+            return False  # "... today?" is no question about the clock
         research = max((each.score for each in ranked if _role(each.tool.name) in _STEPS), default=0.0)
         return best.score >= THRESHOLD and best.score > research
 
 
 def _role(name: str) -> str:
     return name.rpartition("__")[2]
+
+
+def _asked_before(dialogue: Dialogue) -> str:
+    """What memory was last asked about in an earlier turn: what "it" means now."""
+    asked = [step.arguments.get("query") for step in dialogue.earlier if _role(step.tool) in MEMORY_SEARCHES]
+    return str(asked[-1] or "") if asked else ""
 
 
 class _Research:
@@ -80,7 +95,7 @@ class _Research:
         self._now = now
         self._said = dialogue.utterance
         self._heard = from_steps(dialogue.steps)
-        self._questions = split_question(dialogue.utterance)
+        self._questions = split_question(dialogue.utterance, _asked_before(dialogue))
 
     def next(self) -> Decision:
         found = self._findings()

@@ -16,6 +16,10 @@ _COMPARED = re.compile(
 )
 _DIFFER = re.compile(r"\b(?:compare|contrast|differ|difference|differences|versus|vs)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(its|their|his|her|it|they|he|she|there|them|him)\b", re.IGNORECASE)
+_EXPLETIVE = re.compile(  # "is it raining?": nothing is meant by "it"
+    r"\b(?:is|was|will|does|did|would)\s+it\s+(?:rain|snow|be|going|take|matter|mean|late|cold|hot|warm)\w*\b",
+    re.IGNORECASE,
+)
 _POSSESSIVE = frozenset({"its", "their", "his"})
 _NAME = re.compile(r"\b[A-Z][\w'\u2019.-]*(?:\s+(?:of|de|van|von|the)?\s*[A-Z0-9][\w'\u2019.-]*)*")
 _HOW_TO = re.compile(r"how (?:do|does|can|could|should|would|must|to)\b", re.IGNORECASE)
@@ -47,13 +51,13 @@ _TASK_WORDS = frozenset(
 )
 
 
-def split_question(text: str) -> tuple[str, ...]:
-    """The questions inside one, each standing on its own."""
+def split_question(text: str, before: str = "") -> tuple[str, ...]:
+    """The questions inside one, each standing on its own; `before` is what was asked in the turn before."""
     compared = _compared(text)
     if compared:
         return compared
     parts = [part.strip(" ,.?") for part in _JOINED.split(text.strip()) if part.strip(" ,.?")]
-    subject = ""
+    subject = "" if _EXPLETIVE.search(text) else _subject(before)
     found: list[str] = []
     for part in parts[:MOST_QUESTIONS]:
         standing = _with_subject(part, subject)

@@ -1,11 +1,14 @@
 """Descriptions say when to prefer which of two tools that both seem to fit. The tools are made up anew."""
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from pydantic_ai import ToolDefinition
 from tests.door import Door
 from tests.invented_tools import STRING, Invented, made_up_words, text
@@ -116,3 +119,25 @@ def test_a_servers_name_may_be_left_out() -> None:
     ]
     ranked = Ranking().rank("ponder tulips", offered)
     assert ranked[0].tool.name == "a__ponder"
+
+
+class Weathers:
+    """An embedder that knows what rain has to do with storms."""
+
+    name = "weathers"
+    dimensions = 2
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = [[float(any(word in text.lower() for word in ("rain", "storm"))), 0.2] for text in texts]
+        vectors = np.array(rows, np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.req("SKL-Q07")
+@pytest.mark.parametrize("first", ["ponder_a", "ponder_b"])
+def test_a_condition_may_be_met_in_other_words(first: str) -> None:
+    second = "ponder_b" if first == "ponder_a" else "ponder_a"
+    offered = [known(first, f"Ponder. Prefer {second} when it rains."), known(second, "Ponder.")]
+    told = Ranking(Weathers()).rank("ponder the storm", offered)
+    untold = Ranking(Weathers()).rank("ponder the tulips", offered)
+    assert (told[0].tool.name, untold[0].tool.name) == (second, first)

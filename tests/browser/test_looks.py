@@ -75,3 +75,47 @@ def test_cards_and_details_are_readable(
         keep(f"knowledge-{tab.split()[0].lower()}")
     visitor.context.close()
     assert visitor.outside == []
+
+
+@pytest.fixture(scope="module")
+def edited(api: httpx.Client) -> str:
+    """A call that was approved after its arguments were changed."""
+    call = {"arguments": {"language": "python", "code": "print('before')"}}
+    proposal = api.post("/v1/tools/code_execution/call", json=call).json()["proposal_id"]
+    arguments = {"language": "python", "code": "print('after')"}
+    api.post(f"/v1/proposals/{proposal}/approve", json={"arguments": arguments, "via": "page"})
+    return proposal
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_receipts_forms_and_questions_are_readable(
+    chromium: Browser, steward: str, edited: str, width: str, theme: str
+) -> None:
+    visitor = Visitor(chromium, steward, width=width, theme=theme)
+    page = visitor.open("approvals", "Approvals")
+    page.get_by_role("tab", name="Decided").click()
+    receipt = page.locator(f".st-key-proposal-{edited}").last
+    expect(receipt.get_by_text("after editing the arguments")).to_be_visible()
+    receipt.scroll_into_view_if_needed()
+    visitor.settle()
+    visitor.picture("approvals-decided")
+    assert visitor.fits()
+    visitor.open("tasks", "Tasks")
+    chosen, other, *_ = page.locator("[data-testid=stButtonGroup] button").all()
+    colours = [each.evaluate("each => getComputedStyle(each).color") for each in (chosen, other)]
+    assert colours[0] == colours[1]  # readable in both themes; the frame shows which one is chosen
+    row = page.locator("[class*=st-key-task-]").filter(has_text="Tick this task off")
+    for button, name in (("History", "tasks-history"), ("Delete", "tasks-delete")):
+        row.get_by_role("button", name=button).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        visitor.settle()
+        visitor.picture(name)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    row.get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("Task", exact=True)).to_be_visible()
+    visitor.settle()
+    visitor.picture("tasks-edit")
+    assert visitor.fits()
+    visitor.context.close()

@@ -48,6 +48,8 @@ def inside(chromium: Browser, locked: str) -> Iterator[Visitor]:
     visitor = Visitor(chromium, locked, width="desktop", theme="light")
     page = visitor.page
     page.goto(f"{locked}/tasks")
+    asks_for_a_key(page)
+    visitor.picture("sign-in")
     page.get_by_label("Your key").fill(KEY)
     page.get_by_label("Your key").press("Enter")
     expect(page.get_by_role("heading", name="Tasks", level=1)).to_be_visible()

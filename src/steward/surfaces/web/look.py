@@ -39,7 +39,7 @@ mark {background: color-mix(in srgb, #f59e0b 38%, transparent); color: inherit; 
 .chart .bar.model {background: #6366f1} .chart .bar.run {background: #64748b}
 .chart .bar.failed {background: #dc2626}
 .chart .time {text-align: right; font-variant-numeric: tabular-nums; opacity: .8}
-[role="tab"][aria-selected="true"], button[kind$="Active"] {color: inherit !important; font-weight: 600}
+[role="tab"][aria-selected="true"], [data-testid="stButtonGroup"] button {color: inherit !important}
 [class*="st-key-conversation-"] button, [class*="st-key-conversation-"] button * {
   justify-content: flex-start; text-align: left}
 [class*="st-key-conversation-"] button > div {width: 100%}

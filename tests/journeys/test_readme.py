@@ -1,12 +1,15 @@
 """What the README shows is what happens: its commands, run as a reader runs them."""
 
 import asyncio
+import json
 import os
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
 from tests.readme import README, mentioned, shown
 from tests.running import steward_up
 
@@ -38,6 +41,25 @@ async def test_the_readmes_commands_do_what_it_says(tmp_path: Path, database_url
             for word, where in (("ID", r"steward approve (\w+)"), ("CONVERSATION", r"--conversation (\w+)")):
                 if found := re.search(where, said):
                     seen[word] = found[1]
+
+
+@pytest.mark.timeout(240)
+async def test_the_readmes_entry_connects_a_client(tmp_path: Path, database_url: str) -> None:
+    """As Cursor and Claude do: they start the program that the entry names, here by its full path."""
+    (written,) = re.findall(r"```json\n(.+?)\n```", README.read_text(encoding="utf-8"), re.DOTALL)
+    server = json.loads(written)["mcpServers"]["steward"]
+    environment = {
+        "STEWARD_HOME": str(tmp_path / "home"),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+    }
+    command = str(Path(sys.executable).parent / server["command"])
+    started = StdioTransport(command, server["args"], env=environment, keep_alive=False)
+    async with Client(started) as client:
+        tools = {tool.name for tool in await client.list_tools()}
+        told = await client.call_tool("get_current_time", {"timezone": "Asia/Tokyo"})
+    assert {"add_task", "query_knowledge_base", "web_search"} <= tools
+    assert told.structured_content["timezone"] == "Asia/Tokyo"
 
 
 def test_every_command_that_the_readme_mentions_exists() -> None:

@@ -43,7 +43,7 @@ from steward.surfaces.web.serving import WithPage
 GUESTS: dict[str, Any] = {
     "allow_methods": ("GET", "POST", "PUT", "PATCH", "DELETE"),
     "allow_headers": ("X-API-Key", "Authorization", "Content-Type", "X-Request-ID"),
-    "expose_headers": ("X-Request-ID", "Retry-After"),
+    "expose_headers": ("X-Request-ID", "X-Conversation-ID", "Retry-After"),
 }
 
 ROOMS = (

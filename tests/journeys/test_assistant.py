@@ -124,6 +124,12 @@ async def test_a_model_that_says_it_cannot_is_a_gap_with_what_is_missing(
     assert (done.status, done.answer) == (AnswerStatus.DONE, "Here is a poem.")
 
 
+async def test_a_skill_for_other_files_is_not_meant(house: House, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Tea\nBoil the water.\n")
+    found = await house.ask("Summarize the file notes.md", "assistant")
+    assert (tools(found), "Boil the water." in found.answer) == (["read_file"], True)
+
+
 async def test_a_skill_of_the_home_is_used_at_once(house: House, tmp_path: Path) -> None:
     folder = tmp_path / "home" / "skills" / "echo-name"
     folder.mkdir(parents=True)

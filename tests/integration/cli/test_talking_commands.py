@@ -66,6 +66,7 @@ def test_at_a_terminal_the_answer_is_asked_for(
     result = steward("ask", "Delete buy milk", "--agent", "tasks", answer=f"{reply}\n")
     tasks = said(steward("tasks", "list", "--json"))["items"]
     assert (result.exit_code, [task["title"] for task in tasks]) == (0, left)
+    assert "failed" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ A skill that says how it is run (`run` and `parameters`) needs nobody who follow
 its parameters are read from what was said, and its command goes through `code_execution`, which asks first.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from steward.agents.skills.book import FOLDER, Found, SkillBook, fill_command
+from steward.agents.skills.book import FOLDER, Found, Skill, SkillBook, fill_command
 from steward.agents.skills.tools import USE, mapping
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
@@ -24,6 +25,7 @@ from steward.models.planner.words import bare
 
 SKILLS = "skills"
 CODE = "code_execution"
+_FILE = re.compile(r"[\w-]\.([A-Za-z]{2,4})\b(?!\.)")  # what kind a file is, by its name
 NEARLY = 0.05  # where both fit, a skill knows more than the code tool it uses
 CLEARLY = 0.55  # the likeness from which a skill is meant, where no tool fits better
 
@@ -87,7 +89,18 @@ class SkillProcedure:
 
 def _likely(book: SkillBook, said: str) -> list[Found]:
     """With and without the values in it: a file's name may say what it is, or only be in the way."""
-    return [*book.find(said, limit=3), *book.find(without_values(said)[0], limit=3)]
+    found = [*book.find(said, limit=3), *book.find(without_values(said)[0], limit=3)]
+    return [each for each in found if _takes(each.skill, said)]
+
+
+def _takes(skill: Skill, said: str) -> bool:
+    """Whether a skill is for such files: its examples name the kinds it takes."""
+    given, known = _kinds(said), _kinds(" ".join(skill.examples))
+    return not given or not known or bool(given & known)
+
+
+def _kinds(text: str) -> set[str]:
+    return {kind.lower() for kind in _FILE.findall(text)}
 
 
 def is_meant(book: SkillBook, said: str) -> bool:

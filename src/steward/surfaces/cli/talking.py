@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from steward.agents.narration import narrate
-from steward.contract.errors import StewardError
+from steward.contract.errors import ErrorCode, StewardError
 from steward.surfaces.cli.client import Api
 from steward.surfaces.cli.output import Exit, say, visible
 
@@ -49,12 +49,17 @@ def show_steps(name: str, data: dict[str, Any]) -> None:
     match name:
         case "tool_call" if narrate(data["tool"], data["arguments"]) is None:  # else it is told as progress
             _aside(f"· {data['tool']}({_arguments(data['arguments'])})")
-        case "tool_result" if data["status"] not in ("done", "pending_approval"):
+        case "tool_result" if data["status"] not in ("done", "pending_approval") and not _declined(data):
             _aside(f"  {data['status']}: {data['error']}")
         case "progress":
             _aside(f"· {data['text']}")
         case _:
             pass
+
+
+def _declined(data: dict[str, Any]) -> bool:
+    """The person said no: they know, and the answer says it."""
+    return data.get("error_code") == ErrorCode.PROPOSAL_REJECTED
 
 
 def show_live(name: str, data: dict[str, Any]) -> None:

@@ -64,13 +64,14 @@ class Manners:
 
     offer: str = OFFER  # what follows the courtesy: what one can do here
     abilities: Callable[[Sequence[str]], str] | None = None  # in which words all of it is told
+    talks: Callable[[str], bool] = lambda _: False  # knows conversation by its meaning
 
     def decide(
         self,
         dialogue: Dialogue,
         tools: Sequence[KnownTool],
         *,
-        ranked: Sequence[Scored],  # noqa: ARG002 - the interface's
+        ranked: Sequence[Scored],
         now: datetime,  # noqa: ARG002
     ) -> Decision | None:
         if self.abilities is not None and is_help(dialogue.utterance):
@@ -78,10 +79,15 @@ class Manners:
         unread = unreadable(dialogue.utterance)
         if unread:
             return Tell(text=unread)
-        said = small_talk(dialogue.utterance)
+        said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked)
         if said is None or (dialogue.asked and _BARE_ANSWER.match(dialogue.utterance)):
             return None
         return Tell(text=f"{said} {self.offer}", confidence=1.0)
+
+    def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored]) -> str | None:
+        """What to say to who only says something, where neither a tool nor an open question is meant."""
+        busy = dialogue.steps or dialogue.asked or _fits(ranked)
+        return "I see." if not busy and self.talks(dialogue.utterance) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +102,15 @@ class NoFacts:
         ranked: Sequence[Scored],
         now: datetime,  # noqa: ARG002
     ) -> Decision | None:
-        fits = bool(ranked) and ranked[0].score >= THRESHOLD
         return (
-            None if fits or dialogue.steps or not _is_general(dialogue.utterance) else Tell(text=LOOK_IT_UP)
+            None
+            if _fits(ranked) or dialogue.steps or not _is_general(dialogue.utterance)
+            else Tell(text=LOOK_IT_UP)
         )
+
+
+def _fits(ranked: Sequence[Scored]) -> bool:
+    return bool(ranked) and ranked[0].score >= THRESHOLD
 
 
 def _is_general(text: str) -> bool:

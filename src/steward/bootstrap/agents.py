@@ -25,6 +25,7 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
 from steward.policy.approval import Rules, assess
 from steward.providers.functions import LegacyToolAgent
+from steward.selection.fit import FitJudge
 from steward.settings import Settings
 from steward.storage.gaps import PostgresGapStore
 from steward.tasks.users import Users
@@ -53,6 +54,7 @@ class Making:
     settings: Settings
     orchestrator: Orchestrator
     ranker: ToolRanker
+    judge: FitJudge
     library: Library
     skills: SkillBook
     offline: bool  # whether the planner answers
@@ -73,6 +75,7 @@ class Making:
             RegistrySession(self.orchestrator, includes),
             extractor=self.extractor,
             reader=self.library.embedder,
+            judge=self.judge,
             ranker=self.ranker,
             writes=not self.offline,
         )
@@ -199,11 +202,12 @@ def _skills(making: Making) -> "Procedure":
     return SkillProcedure(making.skills, making.settings.roots)
 
 
-def _manners(_: Making) -> "Procedure":
+def _manners(making: Making) -> "Procedure":
     from steward.agents.house_voice import abilities  # noqa: PLC0415
     from steward.agents.manners import Manners  # noqa: PLC0415
+    from steward.selection.capabilities import LexiconExtractor  # noqa: PLC0415
 
-    return Manners(abilities=abilities)
+    return Manners(abilities=abilities, talks=LexiconExtractor(making.library.embedder).talks)
 
 
 def _task_manners(_: Making) -> "Procedure":
@@ -249,6 +253,7 @@ class TalkingAgents:
         orchestrator: Orchestrator,
         *,
         ranker: ToolRanker,
+        judge: FitJudge,
         library: Library,
         skills: SkillBook,
         conversations: ConversationStore,
@@ -264,6 +269,7 @@ class TalkingAgents:
         self._settings = settings
         self._orchestrator = orchestrator
         self._ranker = ranker
+        self._judge = judge
         self._library = library
         self._skills = skills
         self._questions = questions
@@ -347,6 +353,7 @@ class TalkingAgents:
             settings=self._settings,
             orchestrator=self._orchestrator,
             ranker=self._ranker,
+            judge=self._judge,
             library=self._library,
             skills=self._skills,
             offline=offline,

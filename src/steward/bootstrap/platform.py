@@ -158,7 +158,7 @@ def _door(
 def _agents(
     settings: Settings,
     orchestrator: Orchestrator,
-    ranker: ToolRanker,
+    search: ToolSearch,
     library: Library,
     skills: SkillBook,
     *,
@@ -169,7 +169,8 @@ def _agents(
     return TalkingAgents(
         settings,
         orchestrator,
-        ranker=ranker,
+        ranker=search,
+        judge=search.judge,
         library=library,
         skills=skills,
         conversations=PostgresConversationStore(database),

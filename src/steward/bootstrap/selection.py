@@ -18,6 +18,7 @@ from steward.contract.call import Done
 from steward.contract.errors import StewardError
 from steward.contract.ports import RankedTool, TextReader
 from steward.contract.tool import ToolSpec
+from steward.models.embedding import tool_reader
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.ports import Execution, ExecutionLog
 from steward.selection.fit import FitJudge
@@ -95,7 +96,7 @@ class ToolSearch:
         self._unsaved: dict[str, NDArray[np.float32]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.index = ToolIndex(reader)
-        self.judge = FitJudge(reader)
+        self.judge = FitJudge(tool_reader())
 
     def rank(self, query: str, tools: Sequence[ToolSpec], *, limit: int) -> tuple[RankedTool, ...]:
         self.index.take_in(tools)

@@ -1,7 +1,9 @@
-"""all-MiniLM-L6-v2 as an Embedder: 384 numbers a text, on the processor, offline.
+"""MiniLM encoders as Embedders: 384 numbers a text, on the processor, offline.
 
-Owns how text becomes a vector, and a vector for each of its word pieces. The graph is made by
-scripts/build_embedding.py.
+Owns how text becomes a vector, and a vector for each of its word pieces. There are two graphs:
+all-MiniLM-L6-v2 for everything that is searched (scripts/build_embedding.py), and the same taught to bring
+requests and the tools that serve them together, for judging whether a tool does what is asked
+(scripts/train_fit.py).
 """
 
 from collections.abc import Sequence
@@ -14,16 +16,22 @@ from steward.models.minilm import CLS, DATA, SEP, MiniLM
 
 NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
-_LAST_LAYER = "t70"  # what the graph's mean is taken of
+# The tensors inside the graphs that their means are taken of.
+_LAST_LAYER, _LAST_LAYER_OF_FIT = "t70", "t106"
 
 
 class MiniLMEmbedder:
-    def __init__(self) -> None:
-        self._model = MiniLM(DATA / "minilm.onnx", inner=_LAST_LAYER)
+    """Implements `TextReader`."""
+
+    def __init__(
+        self, graph: str = "minilm.onnx", *, name: str = NAME, last_layer: str = _LAST_LAYER
+    ) -> None:
+        self._model = MiniLM(DATA / graph, inner=last_layer)
+        self._name = name
 
     @property
     def name(self) -> str:
-        return NAME
+        return self._name
 
     @property
     def dimensions(self) -> int:
@@ -45,6 +53,11 @@ class MiniLMEmbedder:
             ReadText(vector=vector, pieces=tuple(ids), piece_vectors=_unit(inside[1:-1]))
             for ids, (vector, inside) in zip(pieces, found, strict=True)
         ]
+
+
+def tool_reader() -> MiniLMEmbedder:
+    """Reads requests and tools' definitions so that those that belong together come out alike."""
+    return MiniLMEmbedder("fit.onnx", name="tool-fit-1", last_layer=_LAST_LAYER_OF_FIT)
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

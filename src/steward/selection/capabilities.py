@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 
 from steward.contract.ports import Capability, Embedder
 from steward.selection.lexical import words
-from steward.selection.requests import clauses, is_question, name_for, without_values
+from steward.selection.requests import (
+    clauses,
+    is_question,
+    is_remark,
+    name_for,
+    wants_nothing,
+    without_values,
+)
 
 DATA = Path(__file__).parent / "data"
 NAMED = 0.45  # how near a request must be to a capability's examples to bear its name
 PLAIN_WORDS = 0.34  # the same by words alone
-TALK = 0.6  # small talk is only what is very near to it
+KEPT = 2_000  # tools whose kinships are remembered
+TALK = 0.6  # small talk is what is very near to it,
+HARDLY_TALK = 0.35  # or nearest to it and without a wish
 PLAINLY = 0.65  # a question that is not plainly about a system asks for information
 
 
@@ -94,6 +103,7 @@ class LexiconExtractor:
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder
         self._vectors: NDArray[np.float32] | None = None
+        self._kinships: dict[str, list[float]] = {}  # by the tool's text
 
     async def extract(self, task_description: str) -> tuple[Capability, ...]:
         found = [need.capability for need in self.needs(task_description) if need.kind is not Kind.TALK]
@@ -105,28 +115,43 @@ class LexiconExtractor:
         return [self._need(clause) for clause in (asked if len(asked) > 1 else [request])]
 
     def _need(self, clause: str) -> Need:
-        scores = self._by_meaning(clause) if self._embedder is not None else self._by_words(clause)
-        enough = NAMED if self._embedder is not None else PLAIN_WORDS
+        by_meaning = self._embedder is not None
+        scores = self._near(without_values(clause)) if by_meaning else self._by_words(clause)
+        enough = NAMED if by_meaning else PLAIN_WORDS
         best = max(range(len(scores)), key=lambda index: scores[index])
         entry, near = lexicon()[best], scores[best]
-        if entry.kind is Kind.TALK and near >= TALK:
-            return Need(entry.capability, entry.kind, clause, near)
+        if self._is_talk(clause, entry, near):
+            return Need(lexicon()[0].capability, Kind.TALK, clause, near)
         if is_question(clause) and (entry.kind is not Kind.SYSTEM or near < PLAINLY):
             return Need(_INFORMATION, Kind.LOOKUP, clause, near)
         if entry.kind is Kind.TALK or near < enough:
             return Need(Capability(name_for(clause), clause), Kind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
-    def kinship(self, capability: str, vector: NDArray[np.float32]) -> float:
-        """How near a tool is to a kind of ability, by the tool's vector."""
-        near = self._phrase_vectors() @ vector
-        best = zip(lexicon(), _best_of_each(near.tolist()), strict=True)
+    def talks(self, text: str) -> bool:
+        """Whether somebody only makes conversation. CPU-bound where there is an embedder."""
+        return all(need.kind is Kind.TALK for need in self.needs(text))
+
+    def _is_talk(self, clause: str, nearest: Entry, near: float) -> bool:
+        if nearest.kind is Kind.TALK and (near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))):
+            return True
+        return is_remark(clause)
+
+    def kinship(self, capability: str, tool: str) -> float:
+        """How near a tool is to a kind of ability, by what it says of itself."""
+        if self._embedder is None:
+            return 0.0
+        if tool not in self._kinships:
+            if len(self._kinships) >= KEPT:
+                self._kinships.clear()
+            self._kinships[tool] = self._near(tool)
+        best = zip(lexicon(), self._kinships[tool], strict=True)
         return next((score for entry, score in best if entry.capability.name == capability), 0.0)
 
-    def _by_meaning(self, clause: str) -> list[float]:
+    def _near(self, text: str) -> list[float]:
+        """How near a text is to each entry, by meaning."""
         assert self._embedder is not None
-        near = self._phrase_vectors() @ self._embedder.embed([without_values(clause)])[0]
-        return _best_of_each(near.tolist())
+        return _best_of_each((self._phrase_vectors() @ self._embedder.embed([text])[0]).tolist())
 
     def _phrase_vectors(self) -> NDArray[np.float32]:
         assert self._embedder is not None

@@ -7,7 +7,7 @@ what is missing. Reaches a language model only through `CapabilityExtractor`, to
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 from pydantic import BaseModel, Field
@@ -23,6 +23,8 @@ from steward.selection.requests import snake_case
 FITS = 0.5  # the probability from which a tool counts as able
 CANDIDATES = 20  # tools that are looked at closely
 NEAREST = 3
+CLOSE = 8  # tools that are looked at once more where it is known what kind is wanted
+ON_ITS_OWN = 0.6  # nearness from which a clause of a longer request asks for something of its own
 SURE = 0.7  # nearness from which it is known which kind of tool is wanted
 WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -128,7 +130,7 @@ class ToolGapDetector:
     async def assess(self, task_description: str) -> Assessment:
         self.tools = await _listed(self._session)
         needs = await self._needs(task_description)
-        findings = await asyncio.to_thread(self._findings, needs, self.tools)
+        findings = await asyncio.to_thread(self._findings, task_description, needs, self.tools)
         gap = max((1 - finding.covered for finding in findings), default=0.0)
         missing = [finding for finding in findings if finding.covered < FITS]
         return Assessment(gap, self._report(task_description, missing) if missing else None)
@@ -140,13 +142,24 @@ class ToolGapDetector:
         wanted = await self._extractor.extract(task)
         return [_need(capability, read) for capability in wanted]
 
-    def _findings(self, needs: Sequence[Need], tools: Sequence[ToolSpec]) -> list[_Finding]:
-        return [self._find(need, tools) for need in needs if need.kind is not Kind.TALK]
+    def _findings(self, task: str, needs: Sequence[Need], tools: Sequence[ToolSpec]) -> list[_Finding]:
+        found = [self._find(need, tools) for need in needs if need.kind is not Kind.TALK]
+        if len(found) < 2 or all(finding.covered >= FITS for finding in found):
+            return found
+        # A clause that does not clearly name an ability of its own is done with the whole.
+        whole = max((judged.fit for judged in self._judged(task, tools)), default=0.0)
+        return [
+            finding
+            if finding.need.nearness >= ON_ITS_OWN
+            else replace(finding, covered=max(finding.covered, whole))
+            for finding in found
+        ]
 
     def _find(self, need: Need, tools: Sequence[ToolSpec]) -> _Finding:
         judged = self._judged(need.clause, tools)
         if need.kind is Kind.SYSTEM and need.nearness >= SURE:
-            judged = sorted((self._strictly(each, need) for each in judged), key=lambda each: -each.fit)
+            close = [self._strictly(each, need) for each in judged[:CLOSE]]
+            judged = sorted(close, key=lambda each: -each.fit)
         best = judged[0].fit if judged else 0.0
         if need.kind is Kind.LOOKUP and any(map(looks_things_up, tools)):
             best = max(best, 0.9)
@@ -157,9 +170,9 @@ class ToolGapDetector:
         return _Finding(need, best, judged[:NEAREST])
 
     def _strictly(self, judged: Judged, need: Need) -> Judged:
-        if judged.vector is None:
+        if judged.evidence is None:
             return judged
-        return judged.strictly(self._lexicon.kinship(need.capability.name, judged.vector))
+        return judged.strictly(self._lexicon.kinship(need.capability.name, judged.definition.whole))
 
     def _judged(self, clause: str, tools: Sequence[ToolSpec]) -> list[Judged]:
         if self._judge is None:

@@ -51,6 +51,16 @@ _QUESTION = re.compile(
 _SEARCH = re.compile(
     r"(?:google|research|browse)\b|(?:search|look)\b.*\b(?:web|internet|online)\b", re.IGNORECASE
 )
+LONGEST_REMARK = 12  # words; who says more about something wants something
+_SAYS = re.compile(
+    r"(?:(?:i|you|we|he|she|they)(?:['\u2019]\w+)?|it(?:['\u2019]s)?|that(?:['\u2019]s)?|this|there) ",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\b(?:want|need|wish|would|could|can|should|must|please|help|looking|trying|hop(?:e|ing)|require|'d|let|"
+    r"interested|wonder(?:ing)?|prefer|remind|remember)\b|\?",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _SKIP = word_set(
     """a an the this that these those my your our their his her its some any all every each me us you it
@@ -79,6 +89,19 @@ def is_question(clause: str) -> bool:
     """Whether it asks to know or to look up something rather than to have something done."""
     said = bare(clause)
     return _QUESTION.match(said) is not None or _SEARCH.match(said) is not None
+
+
+def wants_nothing(text: str) -> bool:
+    """Whether a text neither asks, nor wishes, nor commands, as far as words tell."""
+    if _WISH.search(text) or is_question(text):
+        return False
+    return not any(verb_of(part) for part in re.split(r"[,;:.!]", text))
+
+
+def is_remark(text: str) -> bool:
+    """Whether somebody only says how something is."""
+    short = len(text.split()) <= LONGEST_REMARK
+    return short and _SAYS.match(text.strip()) is not None and wants_nothing(text)
 
 
 def clauses(request: str) -> list[str]:

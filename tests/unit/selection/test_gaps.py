@@ -7,7 +7,7 @@ from fastmcp import Client, FastMCP
 from steward.contract.ports import Capability
 from steward.contract.tool import ToolSpec
 from steward.models.embedding import MiniLMEmbedder
-from steward.selection.gaps import ToolGapDetector, ToolGapReport, looks_things_up
+from steward.selection.gaps import ToolGapDetector, ToolGapReport, looks_things_up, runs_code
 
 READER = MiniLMEmbedder()
 PORTFOLIO = "Retrieve my stock portfolio performance for Q3 2024"
@@ -184,3 +184,37 @@ def test_a_search_over_anything_is_told_by_its_name() -> None:
     names = ("web_search", "brave__web_search", "query_knowledge_base", "search_files", "search_memory")
     told = [looks_things_up(ToolSpec(name=name, description="")) for name in names]
     assert told == [True, True, True, False, True]
+
+
+def test_a_tool_that_runs_programs_is_told_by_its_name() -> None:
+    names = ("code_execution", "run_python", "sandbox__execute_shell", "run_report", "read_code")
+    told = [runs_code(ToolSpec(name=name, description="")) for name in names]
+    assert told == [True, True, True, False, False]
+
+
+@pytest.mark.req("RES-FR-014")
+@pytest.mark.parametrize("request_", ["convert 5 miles to km", "Work out 17 percent of 2450"])
+async def test_what_can_be_computed_is_no_gap_where_code_can_be_run(request_: str) -> None:
+    server: FastMCP = FastMCP("code")
+
+    @server.tool
+    def code_execution(code: str) -> str:
+        """Run a program and return what it prints."""
+        return code
+
+    async with Client(server) as client:
+        assert await ToolGapDetector(client, reader=READER).detect_missing_tools(request_) is None
+    assert await detect(request_, reader=READER) is not None
+
+
+async def test_a_clause_that_names_no_ability_of_its_own_is_done_with_the_whole() -> None:
+    server: FastMCP = FastMCP("lawyers")
+
+    @server.tool
+    def find_lawyer(city: str, speciality: str, max_fee: int) -> str:
+        """Find a lawyer by city, speciality and the highest fee per hour."""
+        raise NotImplementedError
+
+    asked = "Find a lawyer for divorce cases in Chicago and charge at most 400 dollars per hour"
+    async with Client(server) as client:
+        assert await ToolGapDetector(client, reader=READER).detect_missing_tools(asked) is None

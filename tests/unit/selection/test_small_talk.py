@@ -1,0 +1,53 @@
+"""Conversation asks for nothing, so nothing can be missing for it."""
+
+import pytest
+
+from steward.models.embedding import MiniLMEmbedder
+from steward.selection.capabilities import LexiconExtractor
+from steward.selection.requests import is_remark, wants_nothing
+
+LEXICON = LexiconExtractor(MiniLMEmbedder())
+
+
+@pytest.mark.req("RES-FR-014")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hello",
+        "yo",
+        "lol",
+        "my cat just sneezed",
+        "I love pizza",
+        "it's my birthday today",
+        "that makes sense",
+        "I just got back from holiday",
+        "congratulations!",
+        "great, thank you so much",
+    ],
+)
+def test_who_only_talks_needs_nothing(said: str) -> None:
+    assert LEXICON.talks(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fax this letter to the embassy",
+        "I need a taxi to the airport",
+        "I lost my password, reset it",
+        "I'd like some music",
+        "Vacuum the living room",
+        "my portfolio performance for Q3",
+        "convert 5 miles to km",
+        "what is the capital of France?",
+    ],
+)
+def test_who_wants_something_does_not_only_talk(said: str) -> None:
+    assert not LEXICON.talks(said)
+
+
+def test_a_remark_says_something_shortly_and_wishes_nothing() -> None:
+    assert is_remark("I had a terrible sleep")
+    assert not is_remark("I want a better bed")
+    assert not is_remark("I walked " + "on and on " * 5)
+    assert not wants_nothing("that is wrong, delete it")

@@ -13,6 +13,7 @@ from steward.contract.call import Caller, CallerKind, Done, ToolCall
 from steward.contract.errors import ConflictError
 
 COLLECTION = "steward-docs"
+FIRST = "web.md"  # answers the question that the page offers, which may be asked before all pages are read
 CALLER = Caller(CallerKind.PERSON, "samples")
 # In the wheel the documentation lies beside this module; in a clone it is the folder everybody reads.
 PACKAGED = Path(__file__).parent / "docs"
@@ -64,7 +65,8 @@ async def add_samples(platform: Platform) -> Samples:
 def documentation() -> Sequence[Path]:
     """The pages a reader starts with; decisions and generated references would drown them."""
     folder = PACKAGED if PACKAGED.is_dir() else IN_CLONE
-    return sorted(page for page in folder.glob("*.md") if page.stat().st_size)
+    pages = (page for page in folder.glob("*.md") if page.stat().st_size)
+    return sorted(pages, key=lambda page: (page.name != FIRST, page.name))
 
 
 async def _has_data(platform: Platform) -> bool:

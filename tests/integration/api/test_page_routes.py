@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from steward.bootstrap import Platform
+from steward.bootstrap.samples import documentation
 from steward.surfaces.web.client import read_events
 
 
@@ -139,3 +140,9 @@ async def test_an_opened_platform_has_no_samples(api: httpx.AsyncClient) -> None
 def test_the_documentation_is_packaged(request: pytest.FixtureRequest) -> None:
     text = (Path(request.config.rootpath) / "pyproject.toml").read_text()
     assert '"docs" = "steward/bootstrap/docs"' in text
+
+
+def test_the_first_page_that_is_read_answers_the_question_that_is_offered() -> None:
+    first, *others = documentation()
+    assert (first.name, others) == ("web.md", sorted(others))
+    assert "documents that you drop in are kept in" in " ".join(first.read_text().lower().split())

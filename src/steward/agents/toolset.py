@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, cast
 
 from pydantic_ai import ApprovalRequired, RunContext, ToolDefinition
@@ -29,6 +30,7 @@ from steward.contract.tool import Effect, Origin, ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
 from steward.selection.definitions import tokens
+from steward.selection.requests import clauses
 
 logger = logging.getLogger(__name__)
 
@@ -252,5 +254,8 @@ def _note_shown(session: Session, best: Sequence[ToolSpec], specs: Sequence[Tool
 
 
 def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    ranked = shortlist.ranker.rank(utterance, specs, limit=shortlist.limit)
-    return tuple(each.tool for each in ranked)
+    """The best for the whole and for each of its commands in turn, so that a longer one crowds out none."""
+    parts = dict.fromkeys((utterance, *clauses(utterance)))
+    rankings = [shortlist.ranker.rank(part, specs, limit=shortlist.limit) for part in parts]
+    in_turn = (each.tool for row in zip_longest(*rankings) for each in row if each is not None)
+    return tuple({spec.name: spec for spec in in_turn}.values())[: shortlist.limit]

@@ -364,3 +364,20 @@ async def test_a_confidence_that_cannot_be_computed_is_none(server: ScriptedMode
     offer = Offer(confidence=lambda _: 1 / 0)
     await talk(server, door, CallTools(("one", {})), Say("ok"), offer=offer)
     assert door.log.executions[0].call.confidence == 0.0
+
+
+class ByFirstWords(ByName):
+    """A ranker that hears no more than the beginning."""
+
+    def rank(self, query: str, tools: Sequence[ToolSpec], *, limit: int) -> tuple[RankedTool, ...]:
+        return super().rank(query[:12], tools, limit=limit)
+
+
+async def test_every_command_of_a_request_has_its_tools_on_the_shortlist(server: ScriptedModel) -> None:
+    door = await Door().with_tools(*(tool(lambda: 1, name=f"tool{n}") for n in range(9)))
+    offer = Offer(shortlist=Shortlist(ranker=ByFirstWords(), limit=2))
+    session = Session(agent="a", utterance="run tool3, then run tool7")
+    await talk(server, door, Say("ok"), offer=offer, session=session)
+    [request] = server.requests
+    names = {each["function"]["name"] for each in request["tools"]}
+    assert names == {"tool3", "tool7", "read_result"}

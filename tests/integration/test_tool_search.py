@@ -111,3 +111,9 @@ async def test_a_search_says_that_an_agent_is_missing(home: Path, database_url: 
         with pytest.raises(AgentError):
             await opened.orchestrator.lifecycle.start("garden")
         assert opened.search.incomplete() == ["'garden' is not reachable; its tools may be missing."]
+
+
+async def test_a_warm_search_knows_the_meaning_of_every_tool(home: Path, database_url: str) -> None:
+    async with platform(home, database_url) as opened:
+        await opened.search.warm()
+        await until(lambda: not opened.search.index.missing(), seconds=60)

@@ -18,6 +18,7 @@ from steward.models.planner import answers
 from steward.models.planner.dialogue import Step
 from steward.models.planner.readers import Question, Reading, Record
 from steward.models.planner.words import STOP, bare, word_set
+from steward.tasks.intents.lexicon import TASK_VERBS
 
 HOUSE = "house"
 CERTAIN, SURE, LIKELY = 1.0, 0.95, 0.8
@@ -136,6 +137,8 @@ _TIME_HERE = re.compile(
     r"(?: (?:today|now|right now|here))*\W*$",
     _I,
 )
+# "Add renew the passport": what is added is something to do, and that is what the list is for.
+_CHORE = re.compile(rf"^(?:please\s+)?add\s*:?\s+(?:{'|'.join(sorted(TASK_VERBS))})\s+\S", _I)
 _TASKS = re.compile(
     r"\b(?:tasks?|to-?dos?|reminders?|remind me|forget to|overdue|"
     r"chores?|errands?|(?:my|the|shopping|to-?do) list|"
@@ -148,7 +151,8 @@ _TASKS = re.compile(
 
 def speaks_of_tasks(text: str) -> bool:
     """Whether a sentence speaks of the person's list, and not merely of something to be done."""
-    return _TASKS.search(bare(text)) is not None
+    said = bare(text)
+    return _TASKS.search(said) is not None or _CHORE.match(said) is not None
 
 
 def understands(text: str) -> bool:

@@ -78,6 +78,8 @@ def test_everything_else_is_left_to_what_definitions_say(said: str) -> None:
 
 def test_speaking_of_the_list_is_told_from_speaking_of_things() -> None:
     assert speaks_of_tasks("Don't let me forget to buy stamps")
+    assert speaks_of_tasks("Add renew the passport tomorrow 9am, high priority")
+    assert not speaks_of_tasks("Add a column to the customers table")
     assert not speaks_of_tasks("Order a pizza for dinner")
 
 

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 
 NOTE = "MiniLM-L6 cross-encoder for passage re-ranking; training data in RERANKER.md"
 FIT_NOTE = "MiniLM-L6 that reads requests and tools' definitions; training data in FIT.md"
+SHARED = ("words", "words.scale", "positions")
 WORDS = "embeddings.word_embeddings.weight"
 
 
@@ -28,6 +29,10 @@ def main() -> None:
         if name == "fit"
         else cross_encoder(weights, note=NOTE)
     )
+    if name == "fit":  # it gets these of minilm.onnx when it is loaded
+        kept = [each for each in model.graph.initializer if each.name not in SHARED]
+        del model.graph.initializer[:]
+        model.graph.initializer.extend(kept)
     (target / f"{name}.onnx").write_bytes(model.SerializeToString())
 
 

@@ -16,6 +16,7 @@ from steward.models.minilm import CLS, DATA, SEP, MiniLM
 
 NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
+GRAPH = "minilm.onnx"
 # The tensors inside the graphs that their means are taken of.
 _LAST_LAYER, _LAST_LAYER_OF_FIT = "t70", "t106"
 
@@ -24,9 +25,14 @@ class MiniLMEmbedder:
     """Implements `TextReader`."""
 
     def __init__(
-        self, graph: str = "minilm.onnx", *, name: str = NAME, last_layer: str = _LAST_LAYER
+        self,
+        graph: str = GRAPH,
+        *,
+        name: str = NAME,
+        last_layer: str = _LAST_LAYER,
+        tables: str | None = None,
     ) -> None:
-        self._model = MiniLM(DATA / graph, inner=last_layer)
+        self._model = MiniLM(DATA / graph, inner=last_layer, tables=DATA / tables if tables else None)
         self._name = name
 
     @property
@@ -57,7 +63,7 @@ class MiniLMEmbedder:
 
 def tool_reader() -> MiniLMEmbedder:
     """Reads requests and tools' definitions so that those that belong together come out alike."""
-    return MiniLMEmbedder("fit.onnx", name="tool-fit-1", last_layer=_LAST_LAYER_OF_FIT)
+    return MiniLMEmbedder("fit.onnx", name="tool-fit-1", last_layer=_LAST_LAYER_OF_FIT, tables=GRAPH)
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

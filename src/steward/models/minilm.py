@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.errors import ConfigError, ErrorCode
+from steward.models.tables import with_tables
 
 if TYPE_CHECKING:
     import tokenizers
@@ -38,15 +39,20 @@ Row = tuple[Sequence[int], Sequence[int]]
 class MiniLM:
     """A graph and its tokenizer, both loaded on first use."""
 
-    def __init__(self, graph: Path, *, inner: str | None = None) -> None:
-        """`inner` names a tensor inside the graph that `run_inside` answers with as well."""
+    def __init__(self, graph: Path, *, inner: str | None = None, tables: Path | None = None) -> None:
+        """`inner` names a tensor inside the graph that `run_inside` answers with as well.
+
+        `tables` is the graph that this one shares its word and position tables with.
+        """
         self._graph = graph
         self._inner = inner
+        self._tables = tables
         self._loading = Lock()
 
     @property
     def installed(self) -> bool:
-        return self._graph.is_file() and TOKENIZER.is_file()
+        needed = (self._graph, TOKENIZER, *(() if self._tables is None else (self._tables,)))
+        return all(each.is_file() for each in needed)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Word pieces without special tokens."""
@@ -116,7 +122,11 @@ class MiniLM:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        graph = str(self._graph) if self._inner is None else _with_output(self._graph, self._inner)
+        graph = self._graph.read_bytes()
+        if self._inner is not None:
+            graph = _with_output(graph, self._inner)
+        if self._tables is not None:
+            graph = with_tables(graph, self._tables.read_bytes())
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     @cached_property
@@ -138,10 +148,10 @@ class MiniLM:
             )
 
 
-def _with_output(graph: Path, tensor: str) -> bytes:
+def _with_output(graph: bytes, tensor: str) -> bytes:
     """The graph with one more output. Protocol buffers merge what is appended, so the file stays as it is."""
     name = tensor.encode()
     floats = b"\x12\x04\x0a\x02\x08\x01"  # ValueInfoProto.type, a tensor of floats
     value = b"\x0a" + bytes([len(name)]) + name + floats
     output = b"\x62" + bytes([len(value)]) + value  # GraphProto.output
-    return graph.read_bytes() + b"\x3a" + bytes([len(output)]) + output  # ModelProto.graph
+    return graph + b"\x3a" + bytes([len(output)]) + output  # ModelProto.graph

@@ -2,7 +2,10 @@ import asyncpg
 import pytest
 
 from steward.storage import sql
+from steward.storage.spaces import Space
 from steward.storage.sql import NamedQueries
+
+SPACE = Space(1, 384)
 
 
 def test_queries_are_attributes_without_their_last_semicolon() -> None:
@@ -36,5 +39,5 @@ async def test_postgres_accepts_every_named_query(domain: str, database_url: str
     queries = sql.load(domain)
     assert queries.names()
     for name in queries.names():
-        await connection.prepare(getattr(queries, name))
+        await connection.prepare(SPACE.fill_in(getattr(queries, name)))
     await connection.close()

@@ -159,11 +159,16 @@ def _document(start: int, corpus: Corpus) -> tuple[Document, list[EmbeddedChunk]
 
 def peers(corpus: Corpus) -> dict[str, dict[str, float]]:
     python = PEERS / "bin" / "python"
-    if not python.exists():
+    installed = PEERS / ".installed"
+    if not installed.exists():
         print("Setting up the peers (once)")
         uv = ROOT / ".tools" / "bin" / "uv"
-        subprocess.run([uv, "venv", "-q", "--python", sys.executable, PEERS], check=True)
-        subprocess.run([uv, "pip", "install", "-q", "--python", python, *PEER_PACKAGES], check=True)
+        own = {**os.environ, "UV_SYSTEM_CERTS": os.environ.get("UV_SYSTEM_CERTS", "true")}  # as the Makefile
+        made = [uv, "venv", "-q", "--clear", "--python", sys.executable, PEERS]
+        subprocess.run(made, check=True, env=own)
+        filled = [uv, "pip", "install", "-q", "--python", python, *PEER_PACKAGES]
+        subprocess.run(filled, check=True, env=own)
+        installed.touch()
     with tempfile.TemporaryDirectory() as folder:
         np.savez(Path(folder) / "data.npz", vectors=corpus.vectors, queries=corpus.near)
         (Path(folder) / "texts.json").write_text(json.dumps(corpus.texts))

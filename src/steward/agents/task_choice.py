@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from steward.models.planner.readers import Meant, Mention, Reading, Record
-from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches, match, stems
+from steward.tasks.matching import matching, stems
 from steward.tasks.references import Reference
 
 HELP_LISTING = {"limit": 100}
@@ -72,14 +72,7 @@ def _everything(reference: Reference, records: Sequence[Record], *, wanted: bool
 
 
 def matched(text: str, records: Sequence[Record], *, hint: str = "") -> list[Record]:
-    found = match(text, records, title=lambda record: str(record.get("title", "")), hint=hint)
-    match found:
-        case OneMatch(task=task):
-            return [task]
-        case SeveralMatches(tasks=several):
-            return list(several)
-        case NoMatch():
-            return []
+    return matching(text, records, title=lambda record: str(record.get("title", "")), hint=hint)
 
 
 def matched_in_part(text: str, records: Sequence[Record]) -> list[Record]:

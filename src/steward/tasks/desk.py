@@ -12,8 +12,7 @@ from typing import Any
 from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
 from steward.tasks.dates.mention import DateMention
 from steward.tasks.envelopes import LISTED, MESSAGES, Envelope, TaskCode, refusal, shape
-from steward.tasks.matching import NoMatch, OneMatch, SeveralMatches
-from steward.tasks.matching import match as match_titles
+from steward.tasks.matching import matching
 from steward.tasks.model import (
     MAX_TITLE,
     Due,
@@ -138,14 +137,7 @@ def _by_id(reference: str, tasks: Sequence[Task]) -> list[Task]:
 
 
 def _by_words(reference: str, tasks: Sequence[Task]) -> list[Task]:
-    found = match_titles(reference[:MAX_TITLE], tasks, title=lambda task: task.title)
-    match found:
-        case OneMatch(task=task):
-            return [task]
-        case SeveralMatches(tasks=several):
-            return list(several)
-        case NoMatch():
-            return []
+    return matching(reference[:MAX_TITLE], tasks, title=lambda task: task.title)
 
 
 def _due_text(due: DateMention | None, recurrence: str | None, *, user: User, now: datetime) -> str | None:

@@ -55,6 +55,18 @@ def match(
     return NoMatch()
 
 
+def matching(reference: str, tasks: Sequence[T], *, title: Callable[[T], str], hint: str = "") -> list[T]:
+    """The same as a list: none, one or several."""
+    found = match(reference, tasks, title=title, hint=hint)
+    match found:
+        case OneMatch(task=task):
+            return [task]
+        case SeveralMatches(tasks=several):
+            return list(several)
+        case NoMatch():
+            return []
+
+
 def _decide(found: tuple[T, ...], *, title: Callable[[T], str], hint: str) -> OneMatch[T] | SeveralMatches[T]:
     if len(found) > 1 and hint:
         hinted = tuple(task for task in found if stems(hint) & stems(title(task)))

@@ -1,17 +1,17 @@
 """Several people and programs at one task at once, on a real database: nothing lost, nothing half done."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from tests.waiting import until
 
-from steward.contract.errors import StewardError
+from steward.contract.errors import ConflictError, StewardError
 from steward.storage.postgres import Database, External
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
-from steward.tasks.model import User
+from steward.tasks.model import Task, User
 from steward.tasks.service import TaskService
 from steward.tasks.users import Users
 
@@ -69,6 +69,17 @@ async def test_fifty_additions_with_one_key_add_one_task(house: House) -> None:
     answers = await asyncio.gather(*(house.service.add_task("ana", given) for _ in range(50)))
     assert {answer["task"]["id"] for answer in answers} == {answers[0]["task"]["id"]}
     assert await house.titles() == ["once"]
+
+
+async def test_an_id_that_is_taken_is_a_conflict_and_changes_nothing(
+    database: Database, house: House
+) -> None:
+    store = PostgresTaskStore(database)
+    kept = await store.get("ana", await house.added())
+    assert isinstance(kept, Task)
+    with pytest.raises(ConflictError):
+        await store.add(replace(kept, title="another"))
+    assert await store.get("ana", kept.id) == kept
 
 
 @pytest.mark.req("TODO-MTR-006")

@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 
+from steward.contract.errors import ConflictError
 from steward.storage import sql
 from steward.storage.postgres import Database, Session
 from steward.tasks.model import (
@@ -29,6 +30,8 @@ from steward.tasks.model import (
 from steward.tasks.ports import Decide
 
 SQL = sql.load("tasks")
+NO_SUCH_OWNER = "tasks_user_id_fkey"
+SAME_KEY = "tasks_user_id_idempotency_key_key"
 
 
 class PostgresUserStore:
@@ -58,20 +61,20 @@ class PostgresTaskStore:
 
     async def add(self, task: Task) -> Task | UserMissing:
         while True:
-            row = await _insert(self._database, task)
-            if row is not None:
-                return _task(row)
-            if task.idempotency_key is None:
-                return UserMissing()
+            try:
+                return await _insert(self._database, task)
+            except ConflictError as refused:
+                if refused.details["constraint"] == NO_SUCH_OWNER:
+                    return UserMissing()
+                if refused.details["constraint"] != SAME_KEY:
+                    raise
             row = await self._database.fetchrow(SQL.task_by_key, task.user_id, task.idempotency_key)
-            if row is None:
-                return UserMissing()
-            if row["id"] is not None:
+            if row is not None:
                 return _task(row)
             # The task that this key made was deleted between the two statements, so the key is free.
 
     async def get(self, user_id: str, task_id: str) -> Task | Refused:
-        return await _find(self._database, user_id, task_id)
+        return await _get(self._database, user_id, task_id)
 
     async def list(self, user_id: str, wanted: TaskFilter) -> Sequence[Task] | UserMissing:
         rows = await self._database.fetch(
@@ -93,7 +96,7 @@ class PostgresTaskStore:
         async with self._database.transaction() as session:
             row = await session.fetchrow(SQL.lock_task, user_id, task_id)
             if row is None:
-                return _refused(await _find(session, user_id, task_id))
+                return await _refusal(session, user_id, task_id)
             before = _task(row)
             change = decide(before)
             if change is None:
@@ -103,10 +106,10 @@ class PostgresTaskStore:
 
     async def delete(self, user_id: str, task_id: str) -> Task | Refused:
         row = await self._database.fetchrow(SQL.delete_task, user_id, task_id)
-        return _task(row) if row is not None else _refused(await _find(self._database, user_id, task_id))
+        return _task(row) if row is not None else await _refusal(self._database, user_id, task_id)
 
     async def history(self, user_id: str, task_id: str) -> Sequence[TaskEvent] | Refused:
-        found = await _find(self._database, user_id, task_id)
+        found = await _get(self._database, user_id, task_id)
         if not isinstance(found, Task):
             return found
         return [TaskEvent(**row) for row in await self._database.fetch(SQL.task_history, task_id)]
@@ -118,7 +121,7 @@ class PostgresTaskStore:
             if await session.fetchval(SQL.lock_user, user_id) is None:
                 return UserMissing()
             if task_id is not None:
-                found = await _find(session, user_id, task_id)
+                found = await _get(session, user_id, task_id)
                 if not isinstance(found, Task):
                     return found
             while (event_row := await session.fetchrow(SQL.last_event, user_id, task_id)) is not None:
@@ -150,8 +153,8 @@ async def _remove_untouched(session: Session, user_id: str, task_id: str) -> Non
         await session.fetchrow(SQL.delete_task, user_id, task_id)
 
 
-async def _insert(session: Session, task: Task) -> asyncpg.Record | None:
-    return await session.fetchrow(
+async def _insert(session: Session, task: Task) -> Task:
+    time_zone = await session.fetchval(
         SQL.add_task,
         task.id,
         task.user_id,
@@ -164,6 +167,7 @@ async def _insert(session: Session, task: Task) -> asyncpg.Record | None:
         task.created_at,
         _snapshot(task),
     )
+    return task if time_zone == task.time_zone else replace(task, time_zone=time_zone)
 
 
 async def _save(session: Session, before: Task, change: Change) -> None:
@@ -196,18 +200,17 @@ async def _save(session: Session, before: Task, change: Change) -> None:
     )
 
 
-async def _find(session: Session, user_id: str, task_id: str) -> Task | Refused:
-    row = await session.fetchrow(SQL.find_task, user_id, task_id)
-    if row is None or not row["user_known"]:
+async def _get(session: Session, user_id: str, task_id: str) -> Task | Refused:
+    row = await session.fetchrow(SQL.get_task, user_id, task_id)
+    return _task(row) if row is not None else await _refusal(session, user_id, task_id)
+
+
+async def _refusal(session: Session, user_id: str, task_id: str) -> Refused:
+    """Why a task was not there for this user. One that has appeared since was not there when asked for."""
+    why = await session.fetchrow(SQL.why_refused, user_id, task_id)
+    if why is None or not why["user_known"]:
         return UserMissing()
-    if not row["known"]:
-        return TaskMissing()
-    return _task(row) if row["yours"] else NotYours()
-
-
-def _refused(found: Task | Refused) -> Refused:
-    # A task that appears between the two statements was not there when it was asked for.
-    return TaskMissing() if isinstance(found, Task) else found
+    return NotYours() if why["somebody_elses"] else TaskMissing()
 
 
 def _task(row: asyncpg.Record) -> Task:

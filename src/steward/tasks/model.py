@@ -36,9 +36,11 @@ def new_task_id() -> str:
 
 
 def characters(text: str, *, limit: int) -> int:
-    """How many characters a person sees, counted no further than just over the limit."""
+    """How many characters a person sees; any number over the limit where there are more."""
     if len(text) > limit * CODE_POINTS_PER_CHARACTER:
         return limit + 1
+    if text.isascii() and "\r\n" not in text:  # the only characters of ASCII that are seen as one
+        return len(text)
     count = 0
     for _ in _GRAPHEME.finditer(text):
         count += 1

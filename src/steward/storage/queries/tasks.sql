@@ -18,33 +18,27 @@ SELECT erase_user($1);
 SELECT true FROM users WHERE id = $1 FOR NO KEY UPDATE;
 
 -- name: add_task
--- One statement: the owner's check, the task and its first event, or nothing.
-WITH owner AS (
-    SELECT id, time_zone FROM users WHERE id = $2 FOR KEY SHARE
-), made AS (
+-- One statement: the task and its first event, or nothing. The table's own constraints check the owner and the key:
+-- a check of ours would lock the owner's row a second time.
+WITH made AS (
     INSERT INTO tasks (id, user_id, title, description, due_at, due_on, due_has_time, priority, recurrence,
                        idempotency_key, created_at, updated_at)
-    SELECT $1, owner.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 FROM owner
-    ON CONFLICT (user_id, idempotency_key) DO NOTHING
-    RETURNING *
-), logged AS (
-    INSERT INTO task_events (task_id, user_id, at, action, after)
-    SELECT made.id, made.user_id, $11, 'added', $12 FROM made
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
 )
-SELECT made.*, owner.time_zone FROM made, owner;
+INSERT INTO task_events (task_id, user_id, at, action, after) VALUES ($1, $2, $11, 'added', $12)
+RETURNING (SELECT time_zone FROM users WHERE id = $2);
 
 -- name: task_by_key
-SELECT users.time_zone, tasks.* FROM users
-LEFT JOIN tasks ON tasks.user_id = users.id AND tasks.idempotency_key = $2
-WHERE users.id = $1;
+SELECT tasks.*, users.time_zone FROM tasks JOIN users ON users.id = tasks.user_id
+WHERE tasks.user_id = $1 AND tasks.idempotency_key = $2;
 
--- name: find_task
--- Who may see the task is decided here: `known` tells a wrong id from a stranger's task.
-SELECT users.id IS NOT NULL AS user_known, owned.id IS NOT NULL AS known, owned.user_id = $1 AS yours, users.time_zone,
-    owned.*
-FROM (SELECT 1) AS one
-LEFT JOIN users ON users.id = $1
-LEFT JOIN tasks AS owned ON owned.id = $2;
+-- name: get_task
+SELECT tasks.*, users.time_zone FROM tasks JOIN users ON users.id = tasks.user_id
+WHERE tasks.id = $2 AND tasks.user_id = $1;
+
+-- name: why_refused
+SELECT EXISTS (SELECT FROM users WHERE id = $1) AS user_known,
+    EXISTS (SELECT FROM tasks WHERE id = $2 AND user_id <> $1) AS somebody_elses;
 
 -- name: lock_task
 -- The owner first, as everywhere, so that a change and an erasure never wait for each other.

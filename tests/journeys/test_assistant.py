@@ -11,7 +11,14 @@ from tests.scripted_model import CallTools, Say, ScriptedModel
 from tests.talking import House, tools
 from tests.websites import Web
 
+from steward.contract.tool import ToolSpec
 from steward.conversations.model import AnswerStatus
+from steward.providers.functions import FunctionTool, LegacyToolAgent
+
+THINGS = (
+    *("order", "invoice", "customer", "product", "supplier", "parcel", "coupon", "review", "refund", "price"),
+    *("category", "warehouse", "shelf", "label", "carrier", "tax", "currency", "banner", "newsletter", "fee"),
+)
 
 
 @pytest.mark.req("SKL-US1.1", "SKL-FR-007")
@@ -25,6 +32,29 @@ async def test_a_model_looks_the_weather_up(wired: House, model: ScriptedModel) 
     model.answer(CallTools(("web_search", {"query": "weather Seoul today"})), Say("Sunny, 12 degrees."))
     found = await wired.ask("What's the weather in Seoul today?", "assistant")
     assert (tools(found), found.answer) == (["web_search"], "Sunny, 12 degrees.")
+
+
+async def with_many_tools(house: House) -> None:
+    """Somebody connected servers with more tools than a model is shown."""
+    things = [f"{kind} {thing}" for kind in ("list", "create", "update", "delete") for thing in THINGS]
+    brought = [
+        ToolSpec(name=f"shop__{'_'.join(name.split())}", description=f"{name.capitalize()}s of the shop.")
+        for name in things
+    ]
+    shop = LegacyToolAgent("shop", [FunctionTool(spec, lambda: None) for spec in brought])
+    house.platform.orchestrator.register_agent_factory("shop", lambda: shop)
+    await house.platform.orchestrator.lifecycle.start("shop")
+
+
+@pytest.mark.req("SKL-FR-007", "SKL-SC-005")
+async def test_a_model_keeps_its_basic_tools_among_many_others(wired: House, model: ScriptedModel) -> None:
+    await with_many_tools(wired)
+    model.answer(Say("There are none."))
+    await wired.ask("Show the orders of the shop", "assistant")
+    offered = {each["function"]["name"] for each in model.requests[0]["tools"]}
+    assert {"code_execution", "web_search", "request_human_input", "use_skill", "shop__list_order"} <= offered
+    assert len(offered) < 4 * len(THINGS)
+    assert any("tokens saved" in line for line in wired.progress)
 
 
 @pytest.mark.req("SKL-US1.2")

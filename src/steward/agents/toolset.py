@@ -7,9 +7,9 @@ tool does comes back as an exception. Decides nothing: rules are policy's, appro
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any, cast
 
 from pydantic_ai import ApprovalRequired, RunContext, ToolDefinition
@@ -50,7 +50,10 @@ _READ_RESULT = ToolDefinition(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortlist:
-    """Offer only the tools that fit what was said, once there are more than `limit`."""
+    """Of the tools that others bring, offer those that fit what was said, once there are more than `limit`.
+
+    The house's own are always there: instructions, readers and skills count on them.
+    """
 
     ranker: ToolRanker
     limit: int = 30
@@ -77,7 +80,7 @@ class OrchestratorToolset(AbstractToolset[Session]):
         self._orchestrator = orchestrator
         self._offer = offer or Offer()
         self._shelf = ResultShelf(self._offer.bounds)
-        self._chosen: tuple[object, tuple[ToolSpec, ...]] | None = None
+        self._chosen: tuple[object, frozenset[str]] | None = None  # the shortlist, and for which tools
 
     @property
     def id(self) -> str:
@@ -185,15 +188,15 @@ class OrchestratorToolset(AbstractToolset[Session]):
     async def _shortlisted(self, specs: Sequence[ToolSpec], ctx: RunContext[Session]) -> Sequence[ToolSpec]:
         shortlist = self._offer.shortlist
         utterance = ctx.deps.utterance
-        if shortlist is None or not utterance or len(specs) <= shortlist.limit:
+        brought = [spec for spec in specs if spec.origin is not Origin.BUILTIN]
+        if shortlist is None or not utterance or len(brought) <= shortlist.limit:
             return specs
-        key = tuple(spec.definition_hash for spec in specs)
-        if self._chosen is None or self._chosen[0] != key:  # every step of a run ranks the same
-            best = await asyncio.to_thread(_best, shortlist, utterance, specs)
-            self._chosen = (key, best)
-            await ctx.deps.watch.shown(_note_shown(ctx.deps, best, specs))
-        chosen = {spec.name for spec in self._chosen[1]} | called_tools(ctx.messages)
-        return [spec for spec in specs if spec.name in chosen]
+        key = tuple(spec.definition_hash for spec in brought)
+        chosen = self._chosen if self._chosen is not None and self._chosen[0] == key else None
+        if chosen is None:  # every step of a run ranks the same
+            chosen = self._chosen = (key, await asyncio.to_thread(_best, shortlist, utterance, brought))
+            await ctx.deps.watch.shown(_note_shown(ctx.deps, _kept(specs, chosen[1]), specs))
+        return _kept(specs, chosen[1] | called_tools(ctx.messages))
 
 
 def define(spec: ToolSpec, *, reader: str | None = None, procedures: Sequence[str] = ()) -> ToolDefinition:
@@ -248,14 +251,18 @@ def returned_texts(messages: Sequence[ModelMessage]) -> list[str]:
     return [as_text(cast("Any", part.content)) for part in parts]
 
 
-def _note_shown(session: Session, best: Sequence[ToolSpec], specs: Sequence[ToolSpec]) -> Shown:
-    session.ledger.shown = Shown(len(best), len(specs), tokens(specs) - tokens(best))
+def _kept(specs: Sequence[ToolSpec], chosen: Collection[str]) -> list[ToolSpec]:
+    return [spec for spec in specs if spec.origin is Origin.BUILTIN or spec.name in chosen]
+
+
+def _note_shown(session: Session, shown: Sequence[ToolSpec], specs: Sequence[ToolSpec]) -> Shown:
+    session.ledger.shown = Shown(len(shown), len(specs), tokens(specs) - tokens(shown))
     return session.ledger.shown
 
 
-def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+def _best(shortlist: Shortlist, utterance: str, specs: Sequence[ToolSpec]) -> frozenset[str]:
     """The best for the whole and for each of its commands in turn, so that a longer one crowds out none."""
     parts = dict.fromkeys((utterance, *clauses(utterance)))
     rankings = [shortlist.ranker.rank(part, specs, limit=shortlist.limit) for part in parts]
-    in_turn = (each.tool for row in zip_longest(*rankings) for each in row if each is not None)
-    return tuple({spec.name: spec for spec in in_turn}.values())[: shortlist.limit]
+    in_turn = (each.tool.name for row in zip_longest(*rankings) for each in row if each is not None)
+    return frozenset(islice(dict.fromkeys(in_turn), shortlist.limit))

@@ -18,9 +18,10 @@ from steward.agents.toolset import Offer, OrchestratorToolset, Shortlist
 from steward.contract.call import Caller, CallerKind, Done
 from steward.contract.errors import ToolError
 from steward.contract.ports import RankedTool
-from steward.contract.tool import RiskLevel, ToolSpec
+from steward.contract.tool import Origin, RiskLevel, ToolSpec
 from steward.models.catalog import Catalog, ModelConfig
 from steward.models.runs import Answered, Broken, run_agent
+from steward.providers.functions import FunctionTool
 
 ANA = Caller(CallerKind.PERSON, "ana")
 SESSION = Session(agent="assistant", user="ana", utterance="note the milk", correlation_id="c" * 32)
@@ -324,8 +325,30 @@ class ByName:
         return tuple(sorted(ranked, key=lambda each: -each.score)[:limit])
 
 
+def brought(count: int) -> list[FunctionTool]:
+    """Tools of a server that somebody connected."""
+    return [tool(lambda: 1, name=f"tool{number}", origin=Origin.SERVER) for number in range(count)]
+
+
+async def test_the_houses_own_tools_are_shown_beside_a_shortlist(server: ScriptedModel) -> None:
+    door = await Door().with_tools(*brought(9), tool(lambda: 1, name="ask"), tool(lambda: 1, name="search"))
+    offer = Offer(shortlist=Shortlist(ranker=ByName(), limit=1))
+    session = Session(agent="a", utterance="tool7")
+    await talk(server, door, Say("ok"), offer=offer, session=session)
+    [request] = server.requests
+    assert {each["function"]["name"] for each in request["tools"]} == {
+        "tool7",
+        "ask",
+        "search",
+        "read_result",
+    }
+    shown = session.ledger.shown
+    assert shown is not None
+    assert (shown.tools, shown.of) == (3, 11)
+
+
 async def test_a_shortlist_shows_what_fits_and_what_was_already_called(server: ScriptedModel) -> None:
-    door = await Door().with_tools(*(tool(lambda: 1, name=f"tool{n}") for n in range(9)))
+    door = await Door().with_tools(*brought(9))
     offer = Offer(shortlist=Shortlist(ranker=ByName(), limit=1))
     session = Session(agent="a", utterance="tool7")
     await talk(server, door, CallTools(("tool7", {})), Say("ok"), offer=offer, session=session)
@@ -374,7 +397,7 @@ class ByFirstWords(ByName):
 
 
 async def test_every_command_of_a_request_has_its_tools_on_the_shortlist(server: ScriptedModel) -> None:
-    door = await Door().with_tools(*(tool(lambda: 1, name=f"tool{n}") for n in range(9)))
+    door = await Door().with_tools(*brought(9))
     offer = Offer(shortlist=Shortlist(ranker=ByFirstWords(), limit=2))
     session = Session(agent="a", utterance="run tool3, then run tool7")
     await talk(server, door, Say("ok"), offer=offer, session=session)

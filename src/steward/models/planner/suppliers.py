@@ -20,7 +20,9 @@ def suppliers(wanting: KnownTool, parameter: Parameter, tools: Iterable[KnownToo
         return offers(parameter, tool.returns)
 
     def named_after(tool: KnownTool) -> bool:
-        return bool(noun & tool.name_stems) if identifier else wanted <= tool.name_stems
+        if identifier:
+            return bool(noun & tool.name_stems)
+        return bool(wanted) and wanted <= tool.name_stems  # "to" says nothing: no tool is named after it
 
     found = [
         tool

@@ -1,0 +1,23 @@
+"""Which tools the planner turns to for a value that was not said, and which it leaves alone."""
+
+from tests.door import Door, tool
+from tests.invented_tools import STRING, text
+from tests.planner_talk import Talk
+
+from steward.contract.tool import Effect
+
+
+async def test_a_parameter_whose_name_says_nothing_is_asked_for_and_not_searched_for_everywhere() -> None:
+    looked: list[str] = []
+    door = await Door().with_tools(
+        tool(lambda: looked.append("list"), name="list_notes"),
+        tool(looked.append, name="search_notes", input_schema=text(query=STRING)),
+        tool(
+            lambda to, body: f"{to}: {body}",
+            name="send_message",
+            effect=Effect.WRITES_OUTSIDE,
+            input_schema=text(to=STRING, body=STRING),
+        ),
+    )
+    assert await Talk(door).say("Send a message") == "Which to should I use for `send_message`?"
+    assert looked == []

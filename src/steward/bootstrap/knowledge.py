@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from steward.bootstrap.memory_tools import MEMORY_AGENT, memory_agent
 from steward.bootstrap.models import model_config
@@ -11,21 +12,24 @@ from steward.documents.pool import DocumentReaders
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.knowledge.service import KnowledgeBase
 from steward.models.embedding import MiniLMEmbedder
-from steward.models.hosted_embedding import hosted_embedder
 from steward.models.rerank import CrossEncoder
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
 from steward.settings import Settings
 from steward.storage.knowledge import PostgresKnowledgeStore
 from steward.storage.memory import PostgresMemoryStore
 from steward.storage.postgres import Database
+
+if TYPE_CHECKING:
+    from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
 
 KNOWLEDGE_AGENT = "knowledge"
 _PERSON_SECONDS = 600.0  # a question to a person may be part of the call
 _MARGIN = 5.0  # the server's own limit comes first: its error says more
 
 
-def _rated(settings: Settings) -> dict[str, BuiltinTool]:
+def _rated(settings: Settings) -> "dict[str, BuiltinTool]":
+    from steward.providers.builtin import BuiltinTool  # noqa: PLC0415 - brings MCP, most of a second
+
     usual, writes = settings.timeout + _MARGIN, Effect.WRITES_STORE
     return {
         "query_knowledge_base": BuiltinTool(
@@ -60,7 +64,7 @@ async def open_library(
     embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
     reranker = cross_encoder if cross_encoder.installed else None
     readers = await stack.enter_async_context(DocumentReaders())
-    document_embedder = hosted_embedder(settings.embedder, model_config(settings)) or embedder
+    document_embedder = _hosted(settings) or embedder
     base = KnowledgeBase(
         PostgresKnowledgeStore(database),
         embedder=document_embedder,
@@ -82,8 +86,19 @@ async def open_library(
     return library
 
 
-def knowledge_agent(library: Library, settings: Settings) -> BuiltinServerAgent:
-    from steward.servers.knowledge import build  # noqa: PLC0415 - brings FastMCP, most of a second
+def _hosted(settings: Settings) -> Embedder | None:
+    if settings.embedder is None:
+        return None
+    # Imported only where one is named: the HTTP client takes a quarter of a second to load.
+    from steward.models.hosted_embedding import hosted_embedder  # noqa: PLC0415
+
+    return hosted_embedder(settings.embedder, model_config(settings))
+
+
+def knowledge_agent(library: Library, settings: Settings) -> "BuiltinServerAgent":
+    # Both bring MCP and FastMCP, most of two seconds that a command without this agent need not pay.
+    from steward.providers.builtin import BuiltinServerAgent  # noqa: PLC0415
+    from steward.servers.knowledge import build  # noqa: PLC0415
 
     server = build(library.base, seconds=settings.timeout)
     return BuiltinServerAgent(

@@ -6,7 +6,7 @@ product decides which store, model, tracer or server is used.
 
 import logging
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -35,7 +35,6 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.ports import Notifier
 from steward.policy.access import Keys
 from steward.policy.approval import assess
-from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
 from steward.storage.conversations import PostgresConversationStore
@@ -88,7 +87,10 @@ class Platform:
 
 
 @asynccontextmanager
-async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
+async def open_platform(
+    settings: Settings, *, agents: Collection[str] | None = None
+) -> AsyncGenerator[Platform]:
+    """Everything of a workspace, with all its agents running or only those that are named."""
     home.ensure(settings)
     async with AsyncExitStack() as stack:
         MASKER.register(settings.secrets())
@@ -109,7 +111,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         register_own_servers(orchestrator, settings, library.readers)
         skills = open_skills(settings, orchestrator, library.embedder)
         search = open_search(orchestrator, library, database=database, log=learning, stack=stack)
-        agents = _agents(
+        talking = _agents(
             settings, orchestrator, search, library, skills, database=database, tracer=tracer, rules=rules
         )
         # After our own agents, so that no server of the workspace takes one of their names.
@@ -117,7 +119,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
         servers.open()
         for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
             stack.push_async_callback(end)
-        await orchestrator.lifecycle.start_all()
+        await orchestrator.lifecycle.start_all(agents)
         yield Platform(
             settings=settings,
             database=database,
@@ -132,7 +134,7 @@ async def open_platform(settings: Settings) -> AsyncGenerator[Platform]:
             tasks=tasks,
             library=library,
             skills=skills,
-            agents=agents,
+            agents=talking,
             servers=servers,
         )
 
@@ -232,9 +234,14 @@ def _export_metrics(settings: Settings, orchestrator: Orchestrator, stack: Async
 
 
 def _notifier(settings: Settings) -> Notifier | None:
+    if settings.notify_webhook is None and not settings.notify_desktop:
+        return None
+    # Imported only where somebody is told: the HTTP client takes a quarter of a second to load.
+    from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier  # noqa: PLC0415
+
     notifiers: list[Notifier] = []
     if settings.notify_webhook is not None:
         notifiers.append(WebhookNotifier(settings.notify_webhook.get_secret_value()))
     if settings.notify_desktop:
         notifiers.append(DesktopNotifier())
-    return AllNotifiers(notifiers) if notifiers else None
+    return AllNotifiers(notifiers)

@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -80,10 +80,12 @@ class Lifecycle:
         await self.stop(name)
         del self._members[name]
 
-    async def start_all(self) -> tuple[AgentStatus, ...]:
-        """Start everything in parallel; whatever fails is skipped and shown."""
+    async def start_all(self, only: Collection[str] | None = None) -> tuple[AgentStatus, ...]:
+        """Start everything in parallel, or `only` these; whatever fails is skipped and shown."""
         waiting = [
-            name for name, member in self._members.items() if member.state is LifecycleState.INITIALIZED
+            name
+            for name, member in self._members.items()
+            if member.state is LifecycleState.INITIALIZED and (only is None or name in only)
         ]
         await asyncio.gather(*(self._start_quietly(name) for name in waiting))
         return self.statuses()

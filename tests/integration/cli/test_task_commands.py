@@ -164,3 +164,18 @@ def test_at_a_terminal_the_list_is_a_table(
     assert [word in shown for word in ("[bold]late[/bold]", "↻", "✓ done", "k7xm29", "low")] == [True] * 5
     tasks.show_tasks([], empty="Nothing to do.")
     assert capsys.readouterr().out == "Nothing to do.\n"
+
+
+def test_a_command_about_tasks_does_not_start_the_workspaces_servers(
+    steward: Steward, tmp_path: Path
+) -> None:
+    assert steward("init").exit_code == 0
+    started = tmp_path / "started"
+    server = {"command": "touch", "args": [str(started)]}
+    (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"slow": server}}))
+    assert steward("tasks", "add", "buy milk").exit_code == 0
+    assert listed(steward) == ["buy milk"]
+    assert steward("users", "list").exit_code == 0
+    assert not started.exists()
+    assert steward("tools", "list").exit_code == 0
+    assert started.exists()

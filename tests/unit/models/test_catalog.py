@@ -5,8 +5,8 @@ from pydantic_ai import Agent
 from tests.scripted_model import Say, scripted_model
 
 from steward.contract.errors import ConfigError
-from steward.models.building import foundry_address
 from steward.models.catalog import Catalog, ModelConfig, ModelName, read_choice
+from steward.models.hosted import foundry_address
 
 FOUNDRY = {"azure_endpoint": "https://r.services.ai.azure.com", "azure_api_key": "k"}
 

@@ -6,7 +6,7 @@ process, without a socket. One path means that a command, a page and a client se
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,7 +155,10 @@ def problem(status: int, content: bytes) -> StewardError:
 
 
 @asynccontextmanager
-async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
+async def connect(
+    settings: "Settings | None" = None, *, agents: Collection[str] | None = None
+) -> AsyncGenerator[Api]:
+    """The API. Where nobody runs it, it is opened here, with all agents or only those a command names."""
     # Imported here because each of these costs start-up time that --help must not pay.
     from steward.settings import load_settings  # noqa: PLC0415
     from steward.surfaces.instance import find_running  # noqa: PLC0415
@@ -171,7 +174,7 @@ async def connect(settings: "Settings | None" = None) -> AsyncGenerator[Api]:
     from steward.surfaces.api.app import create_app  # noqa: PLC0415
     from steward.surfaces.cli.inprocess import InProcess  # noqa: PLC0415
 
-    async with open_platform(settings) as platform:
+    async with open_platform(settings, agents=agents) as platform:
         token = secrets.token_urlsafe(32)
         app = create_app(platform, local_token=token)
         yield Api(InProcess(app, {"Authorization": f"Bearer {token}"}), running=False)

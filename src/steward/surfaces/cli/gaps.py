@@ -19,7 +19,7 @@ def gaps(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get("/v1/gaps", limit=limit)
         if as_json:
             show_json(found)

@@ -27,7 +27,7 @@ def add(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             made = await api.post("/v1/keys", {"name": name, "role": role, "user": user})
         if as_json:
             show_json(made)
@@ -47,7 +47,7 @@ def list_keys(as_json: JsonFlag = False) -> None:
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get("/v1/keys", limit=1_000)
         if as_json:
             show_json(found)
@@ -74,7 +74,7 @@ def revoke(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             await api.delete(route("keys", key))
         show_json({"revoked": key}) if as_json else say(f"{key} opens nothing any more.")
 

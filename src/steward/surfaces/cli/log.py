@@ -27,7 +27,7 @@ def log(
 
     async def work() -> None:
         moment = None if since is None else parse_since(since).isoformat()
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get("/v1/executions", tool=tool, status=status, since=moment, limit=limit)
         if as_json:
             show_json(found)

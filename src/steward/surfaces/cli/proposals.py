@@ -26,7 +26,7 @@ def proposals(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             items = await _all(api, state=None if everything or export is not None else "waiting")
         if export is not None:
             _write(export, items)
@@ -84,7 +84,7 @@ def reject(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             proposal = await api.post(route("proposals", proposal_id, "reject"), {"why": why})
         if as_json:
             show_json(proposal)

@@ -30,6 +30,7 @@ app = typer.Typer(rich_markup_mode=None, help="Your to-do list.", no_args_is_hel
 Words = Annotated[list[str], typer.Argument(help="The task in words, with its date and priority.")]
 Reference = Annotated[list[str], typer.Argument(help="Words of its title, its id, or the start of its id.")]
 YesFlag = Annotated[bool, typer.Option("--yes", help="Answer yes when it asks for consent.")]
+AGENTS = ("tasks",)  # whose tools these commands call; nobody waits for the others to start
 SHORT_ID = 6
 CLEAR = "none"
 
@@ -67,7 +68,7 @@ def add_task(
         said = {"due_date": due, "priority": priority and priority.value, "description": note}
         given = {name: value for name, value in (said | {"recurrence": repeat}).items() if value is not None}
         text = " ".join(words)
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             read = [{"title": text}]
             if due is None and not literal:
                 read = (await api.get("/v1/tasks/read", text=text))["items"]
@@ -102,7 +103,7 @@ def list_tasks(
 
     async def work() -> None:
         first, last = ("yesterday", "tomorrow") if today else (after, "tomorrow" if overdue else before)
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             found = await api.get(
                 "/v1/tasks",
                 completed=None if everything else done,
@@ -131,7 +132,7 @@ def complete_task(reference: Reference, as_json: JsonFlag = False) -> None:
     """
 
     async def work() -> int:
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             task = await _meant(api, reference)
             result = await api.post(route("tasks", task["id"], "complete"))
             return await _tell(api, result, as_json=as_json)
@@ -166,7 +167,7 @@ def edit_task(
             for name, value in said.items()
             if value is not None
         }
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             task = await _meant(api, reference)
             return await _tell(api, await api.patch(route("tasks", task["id"]), change), as_json=as_json)
 
@@ -182,7 +183,7 @@ def remove_task(reference: Reference, yes: YesFlag = False, as_json: JsonFlag = 
     """
 
     async def work() -> int:
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             task = await _meant(api, reference)
             if at_terminal() and not (yes or as_json):
                 say(f"Delete '{task['title']}'? This cannot be undone.", error=True)
@@ -202,7 +203,7 @@ def task_log(reference: Reference, as_json: JsonFlag = False) -> None:
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             task = await _meant(api, reference)
             found = await api.get(route("tasks", task["id"], "log"))
         if as_json:
@@ -230,7 +231,7 @@ def undo(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             task_id = (await _meant(api, reference))["id"] if reference else None
             undone = await api.post("/v1/tasks/undo", {"task_id": task_id})
         if as_json:

@@ -27,7 +27,7 @@ def add_user(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             user = await api.post("/v1/users", {"id": user_id, "name": name, "time_zone": zone})
         if as_json:
             show_json(user)
@@ -46,7 +46,7 @@ def list_users(as_json: JsonFlag = False) -> None:
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get("/v1/users", limit=1_000)
         if as_json:
             show_json(found)
@@ -71,7 +71,7 @@ def edit_user(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             user = await api.patch(_path(user_id), {"name": name, "time_zone": zone})
         if as_json:
             show_json(user)
@@ -94,7 +94,7 @@ def erase_user(
     """
 
     async def work() -> int:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             user = await api.get(_path(user_id))
             if not yes and not _agreed(user_id, as_json=as_json):
                 return Exit.WAITS

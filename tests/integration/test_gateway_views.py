@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
 from tests.gatewayhouse import ACCEPT, House, builtin, open_session, served
 
-from steward.contract.errors import NotFoundError, UnavailableError
+from steward.contract.errors import AgentError, NotFoundError, UnavailableError
 from steward.contract.tool import ToolSpec
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.servers.gateway.views import View
@@ -67,6 +67,20 @@ async def test_a_large_view_shows_a_handful_and_finds_the_rest(era: str):
             answer = await mcp.call_tool_mcp("call_tool", call)
             direct = await mcp.call_tool_mcp("zoo__feed", {"text": "hay"})
             assert answer.structured_content == direct.structured_content == {"text": "hay"}
+
+
+async def test_a_search_says_which_server_it_could_not_look_at() -> None:
+    async def broken() -> Any:
+        raise UnavailableError("There is no way to the shop.")
+
+    async with served(View(many=0)) as house, Client(house.url) as mcp:
+        whole = await mcp.call_tool_mcp("search_tools", {"query": "feed the zoo"})
+        house.orchestrator.lifecycle.register("shop", broken)
+        with pytest.raises(AgentError):
+            await house.orchestrator.lifecycle.start("shop")
+        part = await mcp.call_tool_mcp("search_tools", {"query": "feed the zoo"})
+    assert whole.structured_content["incomplete"] == []
+    assert part.structured_content["incomplete"] == ["'shop' is not reachable; its tools may be missing."]
 
 
 @ERAS

@@ -27,6 +27,9 @@ class RegistrySession:
             if tool.available and not tool.spec.name.startswith(ASKS_AN_AGENT) and self._includes(tool)
         ]
 
+    def absences(self) -> list[str]:
+        return self._orchestrator.lifecycle.absences()
+
 
 def gap_detector(
     platform: Platform,

@@ -24,7 +24,7 @@ PARTS: dict[str, frozenset[str]] = {
     "tasks": TASKS,
     "knowledge": KNOWLEDGE,
     "time": frozenset({"get_current_time"}),
-    "web": frozenset({"web_search"}),
+    "web": frozenset({"web_search", "fetch_page"}),
     "files": frozenset({"read_file", "list_directory", "search_files"}),
 }
 CLIENT_CONFIRMS = frozenset({"delete_task"})  # on its own server; through the gateway it is a proposal

@@ -176,6 +176,14 @@ class Lifecycle:
         )
         return health
 
+    def absences(self) -> list[str]:
+        """Who should be here and is not, in words for whoever looks among the tools."""
+        return [
+            f"'{status.id}' is not reachable; its tools may be missing."
+            for status in self.statuses()
+            if status.state in (LifecycleState.FAILED, LifecycleState.UNAVAILABLE)
+        ]
+
     def statuses(self) -> tuple[AgentStatus, ...]:
         return tuple(
             AgentStatus(

@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field
 
@@ -23,6 +23,7 @@ from steward.selection.requests import snake_case
 FITS = 0.5  # the probability from which a tool counts as able
 CANDIDATES = 20  # tools that are looked at closely
 NEAREST = 3
+MOST_NAMED = 12  # of the tools that were checked, in words for a person
 CLOSE = 8  # tools that are looked at once more where it is known what kind is wanted
 ON_ITS_OWN = 0.6  # nearness from which a clause of a longer request asks for something of its own
 SURE = 0.7  # nearness from which it is known which kind of tool is wanted
@@ -37,6 +38,15 @@ class ToolSession(Protocol):
     """What a detector needs of an MCP session: `mcp.ClientSession` and FastMCP's client both have it."""
 
     async def list_tools(self, *, params: Any = ...) -> Any: ...
+
+
+@runtime_checkable
+class ChangingSession(Protocol):
+    """A session whose servers come and go."""
+
+    def absences(self) -> list[str]:
+        """Which of them are not there now, in words."""
+        ...
 
 
 class NearTool(BaseModel):
@@ -63,12 +73,13 @@ class ToolGapReport(BaseModel):
     existing_tools_checked: list[str]
     nearest: list[NearTool] = []
     suggestions: list[Suggestion] = []
+    absences: list[str] = Field(default=[], description="Servers that could not be looked at.")
 
     def explain(self) -> str:
         """The report in words for a person."""
         missing = ", ".join(name.replace("_", " ") for name in self.missing_tools)
-        checked = len(self.existing_tools_checked)
-        lines = [f"I have no tool for this: {missing}. I checked {checked} tools and did nothing."]
+        lines = [f"I have no tool for this: {missing}. I did nothing. I checked {self._checked()}."]
+        lines += self.absences
         if self.nearest:
             lines.append(
                 "Nearest: " + "; ".join(f"`{near.tool}` ({near.why})" for near in self.nearest) + "."
@@ -81,6 +92,12 @@ class ToolGapReport(BaseModel):
                 "To add it, put an MCP server in mcp.json, for example " + ", or ".join(offers) + "."
             )
         return "\n".join(lines)
+
+    def _checked(self) -> str:
+        names = [f"`{name}`" for name in self.existing_tools_checked]
+        more = len(names) - MOST_NAMED
+        shown = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        return f"{len(names)} tool{'' if len(names) == 1 else 's'}" + (f": {shown}" if names else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +214,7 @@ class ToolGapDetector:
             missing_tools=names,
             attempted_task=task,
             existing_tools_checked=[tool.name for tool in self.tools],
+            absences=self._session.absences() if isinstance(self._session, ChangingSession) else [],
             nearest=sorted(near.values(), key=lambda each: -each.fit)[:NEAREST],
             suggestions=[
                 Suggestion(server=each.name, about=each.about, install=each.install)

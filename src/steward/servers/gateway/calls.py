@@ -57,7 +57,9 @@ class Calls:
     async def handle(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         try:
             if params.name == SEARCH and self._catalogue.is_search(SEARCH):
-                return answers.from_data(self._catalogue.search(params.arguments or {}))
+                # In a thread: what was asked for is embedded, and other calls are waiting.
+                found = await asyncio.to_thread(self._catalogue.search, params.arguments or {})
+                return answers.from_data(found)
             target = self._catalogue.target(params.name, params.arguments or {})
             finish = partial(self._finish, target)
             if (handover := _handover(context)) is not None:

@@ -22,8 +22,8 @@ MOST_FOUND = 20
 _SEARCH_TOOL: dict[str, Any] = {
     "name": SEARCH,
     "title": "Search tools",
-    "description": "Find tools by what they do. Returns their names, descriptions and input schemas; "
-    f"call one with {CALL}.",
+    "description": "Find tools by what they do. Returns their names, descriptions and input schemas, and "
+    f"whether a server is missing; call one with {CALL}.",
     "inputSchema": {
         "type": "object",
         "properties": {
@@ -125,7 +125,8 @@ class Catalogue:
                 "'limit' is not usable.", code=ErrorCode.INVALID_ARGUMENTS, fix=f"Use 1 to {MOST_FOUND}."
             )
         found = self._ranker.rank(query, self._shown(), limit=limit)
-        return {"tools": [{**wire(hit.tool), "score": round(hit.score, 4)} for hit in found]}
+        tools = [{**wire(hit.tool), "score": round(hit.score, 4)} for hit in found]
+        return {"tools": tools, "incomplete": self._door.lifecycle.absences()}
 
     def target(self, name: str, arguments: Mapping[str, Any]) -> Target:
         """The tool that a call really means; through `call_tool` it is the one named inside."""

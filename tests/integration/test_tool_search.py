@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.waiting import until
 
+from steward.bootstrap.gaps import gap_detector
 from steward.bootstrap.platform import Platform, open_platform
 from steward.contract.agent import AgentManifest, Health
 from steward.contract.call import Caller, CallerKind, Done, ToolCall, ToolResult
@@ -110,7 +111,37 @@ async def test_a_search_says_that_an_agent_is_missing(home: Path, database_url: 
         opened.orchestrator.register_agent_factory("garden", Broken)
         with pytest.raises(AgentError):
             await opened.orchestrator.lifecycle.start("garden")
-        assert opened.search.incomplete() == ["'garden' is not reachable; its tools may be missing."]
+        missing = ["'garden' is not reachable; its tools may be missing."]
+        report = await gap_detector(opened).detect_missing_tools("Turn on the coffee machine")
+        assert report is not None
+        assert (opened.search.incomplete(), report.absences) == (missing, missing)
+        assert missing[0] in report.explain()
+
+
+async def test_a_tool_is_found_by_the_requests_that_it_gives_as_examples(
+    home: Path, database_url: str
+) -> None:
+    async with platform(home, database_url) as opened:
+        assert first(opened, "What is the weather like in Lisbon?") == "web_search"
+        assert first(opened, "What did I tell you about my bicycle?") == "search_memory"
+
+
+async def test_research_teaches_nothing_since_it_ends_with_keeping_whatever_was_asked(
+    home: Path, database_url: str
+) -> None:
+    said = "Who designed the lighthouse of Port Vesper?"
+    async with platform(home, database_url) as opened:
+        before = first(opened, said)
+        call = ToolCall(
+            tool="store_memory",
+            arguments={"content": "Ada Holm designed it."},
+            caller=Caller(CallerKind.AGENT, "researcher"),
+            user="local",
+            utterance=said,
+        )
+        assert isinstance(await opened.orchestrator.execute(call), Done)
+        await opened.search.learn()
+        assert first(opened, said) == before
 
 
 async def test_a_warm_search_knows_the_meaning_of_every_tool(home: Path, database_url: str) -> None:

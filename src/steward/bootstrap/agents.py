@@ -229,6 +229,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("researcher", "Finds things out in memory, documents and the web, with sources.", _researcher),
 )
 
+BY_ROTE = frozenset({"researcher"})  # memory, documents, web: always in this order
+
 # Who reads the language of certain tools for the planner, by the name that `Offer.reader_of` gives a tool.
 READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {
     "tasks": _task_reader,

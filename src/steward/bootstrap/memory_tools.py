@@ -92,7 +92,7 @@ def _search(managers: Managers) -> FunctionTool:
         },
         required=["query"],
         effect=Effect.READS,
-        examples=("What did we find out about Python async?",),
+        examples=("What did we find out about Python async?", "What did I tell you about my car?"),
         aliases=("memory_search",),
     )
 

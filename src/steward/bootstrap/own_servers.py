@@ -38,7 +38,13 @@ def web_agent(settings: Settings, readers: Readers) -> Agent:
         "web_search": BuiltinTool(
             effect=Effect.READS,
             aliases=("search_web",),
-            examples=("Search the web for MCP servers.", "Who won the election?"),
+            examples=(
+                "Search the web for MCP servers.",
+                "Who won the election?",
+                "Will it rain in Oslo tomorrow?",
+                "What do flights to Rome cost now?",
+                "What is new about the strike?",
+            ),
             timeout=settings.websearch_timeout + SEARCH_GRACE,
         ),
         "fetch_page": BuiltinTool(

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from steward.agents.skills.book import SkillBook
 from steward.bootstrap import home
-from steward.bootstrap.agents import TalkingAgents
+from steward.bootstrap.agents import BY_ROTE, TalkingAgents
 from steward.bootstrap.core_tools import AGENT, core_agent
 from steward.bootstrap.knowledge import (
     Library,
@@ -98,7 +98,7 @@ async def open_platform(
         rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(_close_log, executions)
-        learning = LearningLog(executions)
+        learning = LearningLog(executions, by_rote=BY_ROTE)
         tracer = _tracer(settings, stack)
         database = await stack.enter_async_context(Database(place(settings)))
         orchestrator = _door(settings, database, learning, tracer, rules)

@@ -7,14 +7,13 @@ missing are made when somebody searches, many of them in the background from the
 import asyncio
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steward.bootstrap.knowledge import Library
-from steward.contract.agent import LifecycleState
-from steward.contract.call import Done
+from steward.contract.call import CallerKind, Done
 from steward.contract.errors import StewardError
 from steward.contract.ports import RankedTool, TextReader
 from steward.contract.tool import ToolSpec
@@ -34,11 +33,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 96  # missing vectors that a search makes itself; more of them are made beside it
+AT_ONCE = 192  # missing vectors that a search makes itself: Steward's own tools, and some. More come later
 CHUNK = 32
 LONGEST_REQUEST = 400
 SETTLING = 2.0  # seconds
-_NOT_THERE = frozenset({LifecycleState.FAILED, LifecycleState.UNAVAILABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +47,14 @@ class _Use:
 
 
 class LearningLog:
-    """An execution log that remembers which tool served which request, beside writing every line."""
+    """An execution log that remembers which tool served which request, beside writing every line.
 
-    def __init__(self, log: ExecutionLog) -> None:
+    `by_rote` are agents that go through the same tools whatever they are asked: how they end says nothing.
+    """
+
+    def __init__(self, log: ExecutionLog, *, by_rote: Collection[str] = ()) -> None:
         self._log = log
+        self._by_rote = by_rote
         self._loop = asyncio.get_running_loop()
         self.used = asyncio.Event()
         self._last: dict[str, _Use] = {}  # by correlation: what came before the last call only helped
@@ -62,6 +64,8 @@ class LearningLog:
         call = execution.call
         said = (call.utterance or "").strip()
         if not isinstance(execution.result, Done) or not call.user or not 0 < len(said) <= LONGEST_REQUEST:
+            return
+        if call.caller.kind is CallerKind.AGENT and call.caller.id in self._by_rote:
             return
         self._last[call.correlation_id] = _Use(call.user, execution.tool, said)
         self._loop.call_soon_threadsafe(self.used.set)
@@ -116,11 +120,7 @@ class ToolSearch:
 
     def incomplete(self) -> list[str]:
         """Why a search may not see everything, in words; empty when it does."""
-        said = [
-            f"'{status.id}' is not reachable; its tools may be missing."
-            for status in self._orchestrator.lifecycle.statuses()
-            if status.state in _NOT_THERE
-        ]
+        said = self._orchestrator.lifecycle.absences()
         missing = len(self.index.missing())
         if missing > AT_ONCE:
             said.append("New tools are found by their words only until their meaning is worked out.")

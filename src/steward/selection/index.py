@@ -68,12 +68,13 @@ class ToolIndex:
 
     def _forget(self) -> None:
         size = 0 if self._embedder is None else self._embedder.dimensions
-        self._rows: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._rows: dict[tuple[str, tuple[str, ...], tuple[str, ...]], int] = {}
         self._tools: list[Definition] = []
         self._verbs = array("b")
         self._postings = Postings()
         self._tables = tuple(VectorTable(size) for _ in range(3))
         self._waiting: dict[str, list[tuple[int, int]]] = {}  # text -> the table rows that want its vector
+        self._examples: dict[str, list[str]] = {}  # request -> the tools that say they are for it; as above
         self._listing: Listing | None = None
 
     # --- what is in it ---
@@ -97,13 +98,14 @@ class ToolIndex:
     def missing(self) -> list[str]:
         """Texts whose vectors the index waits for."""
         with self._lock:
-            return list(self._waiting)
+            return list(self._waiting | self._examples)
 
     def supply(self, vectors: Mapping[str, Vector]) -> None:
         with self._lock:
             for text, vector in vectors.items():
                 for table, row in self._waiting.pop(text, ()):
                     self._tables[table].put(row, vector)
+                self._past.learn((text, tool, vector) for tool in self._examples.pop(text, ()))
 
     def learn(self, requests: Iterable[tuple[str, str, Vector]]) -> None:
         """(request, tool, vector) of calls that did what was asked."""
@@ -129,7 +131,7 @@ class ToolIndex:
         return self._listing
 
     def _row(self, tool: ToolSpec) -> int:
-        key = (tool.definition_hash, tool.aliases)
+        key = (tool.definition_hash, tool.aliases, tool.examples)
         row = self._rows.get(key)
         if row is None:
             row = self._rows[key] = len(self._tools)
@@ -140,6 +142,8 @@ class ToolIndex:
             if self._embedder is not None:
                 for table, text in enumerate(_texts(definition)):
                     self._waiting.setdefault(text, []).append((table, row))
+                for example in tool.examples:
+                    self._examples.setdefault(example, []).append(tool.name)
         return row
 
     # --- asking it ---

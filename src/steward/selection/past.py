@@ -1,10 +1,11 @@
-"""Requests that a tool served before: the strongest hint there is on what a new one means.
+"""Requests that a tool served before, or names as its examples: the strongest hint on what a new one means.
 
 Owns the remembered requests and what they say about a new one. Where they are kept is bootstrap's business.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -30,33 +31,28 @@ class Voice:
 
 class PastRequests:
     def __init__(self) -> None:
-        self._tools: list[str] = []
-        self._seen: set[tuple[str, str]] = set()
-        self._vectors: list[Vector] = []
-        self._matrix: Vector | None = None
+        self._known: dict[tuple[str, str], Vector] = {}  # by request and tool, the oldest first
+        self._tools: list[str] = []  # as the matrix has them
+        self._matrix: Vector | None = None  # until something is learned
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._known)
 
     def learn(self, requests: Iterable[tuple[str, str, Vector]]) -> None:
         """(request, tool, vector) of calls that succeeded; what is known already says nothing new."""
         for request, tool, vector in requests:
-            key = (request.strip().lower(), tool)
-            if key in self._seen:
-                continue
-            self._seen.add(key)
-            self._tools.append(tool)
-            self._vectors.append(vector)
-            self._matrix = None
-        if len(self._tools) > MOST:
-            self._tools, self._vectors = self._tools[-MOST:], self._vectors[-MOST:]
+            if self._known.setdefault((request.strip().lower(), tool), vector) is vector:
+                self._matrix = None
+        for oldest in list(islice(self._known, max(0, len(self._known) - MOST))):
+            del self._known[oldest]
 
     def hear(self, vector: Vector, positions: Mapping[str, int], *, count: int) -> Voice | None:
         """What they say about a request, for tools at these positions; None when nothing is near."""
-        if not self._tools:
+        if not self._known:
             return None
         if self._matrix is None:
-            self._matrix = np.stack(self._vectors)
+            self._tools = [tool for _, tool in self._known]
+            self._matrix = np.stack(list(self._known.values()))
         near_by = cosines(self._matrix, vector)
         near = largest(near_by, NEIGHBOURS)
         strength = min(1.0, max(0.0, (float(near_by[near[0]]) - NEAR) / RANGE))

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,16 @@ def test_the_score_says_when_nothing_fits() -> None:
     fitting = index.rank("send an e-mail message to Ana", TOOLS, limit=1)[0].score
     strange = index.rank("tighten the bolts of the left wing", TOOLS, limit=1)[0].score
     assert fitting > 0.5 > 0.1 > strange
+
+
+def test_a_tools_own_examples_find_it() -> None:
+    said = "let granny know that we are coming"
+    shown = [
+        replace(tool, examples=("Tell grandma we will come.",) * (tool.name == "photos__crop"))
+        for tool in TOOLS
+    ]
+    assert names(filled(TOOLS), said, TOOLS, limit=1) != ["photos__crop"]
+    assert names(filled(shown), said, shown, limit=1) == ["photos__crop"]
 
 
 def test_past_requests_teach_what_descriptions_do_not_say() -> None:

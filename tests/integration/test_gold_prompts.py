@@ -16,10 +16,13 @@ PROMPTS = [
 ]
 AT_LEAST = 0.9
 HELPERS = {"list_tasks", "use_skill"}  # called on the way to what is meant
+OWN = {"search_memory", "query_knowledge_base"}  # looked into first where somebody asks to know (`looks`)
 
 
 def is_right(row: dict[str, Any], answer: Answer) -> bool:
-    called = tools(answer)
+    called = [
+        each for each in tools(answer) if not (row.get("looks") and each in OWN - set(row.get("tools", ())))
+    ]
     if row.get("gap"):
         return (answer.status, called) == (AnswerStatus.GAP, [])
     if row.get("asks"):

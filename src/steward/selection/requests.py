@@ -67,6 +67,7 @@ _SKIP = word_set(
     them new latest last next recent current existing following entire whole more few several another
     please"""
 )
+_PARTICLES = word_set("up off out down away back again now here there")
 _BOUNDARY = word_set(
     """of in on at to for from by with about as into onto over under and or but if then so because since
     until till before after during while is are was were be been has have had that which who when where
@@ -95,7 +96,13 @@ def wants_nothing(text: str) -> bool:
     """Whether a text neither asks, nor wishes, nor commands, as far as words tell."""
     if _WISH.search(text) or is_question(text):
         return False
-    return not any(verb_of(part) for part in re.split(r"[,;:.!]", text))
+    return not any(_commands(part) for part in re.split(r"[,;:.!]", text))
+
+
+def _commands(part: str) -> bool:
+    """Whether a verb commands something: "shut up" names nothing to be done."""
+    left = bare(part).split()[1:]
+    return verb_of(part) is not None and any(word.lower() not in _PARTICLES for word in left)
 
 
 def is_remark(text: str) -> bool:

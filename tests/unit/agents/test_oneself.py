@@ -4,7 +4,7 @@ import pytest
 
 from steward.agents.languages import other_language
 from steward.agents.manners import small_talk, unreadable
-from steward.agents.oneself import answered, asks_about_self, is_statement, of_oneself
+from steward.agents.oneself import answered, asks_about_self, asks_about_us, is_statement, of_oneself
 from steward.models.planner.readers import Reading
 
 
@@ -31,7 +31,14 @@ def test_questions_about_the_world_are_not_about_oneself(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["I was born in Lyon", "My sister lives in Bergen.", "we have two cats", "I'm allergic to nuts"]
+    "said",
+    [
+        "I was born in Lyon",
+        "My sister lives in Bergen.",
+        "we have two cats",
+        "I'm allergic to nuts",
+        "call me Tom",
+    ],
 )
 def test_a_statement_is_asked_about_before_it_is_kept(said: str) -> None:
     reading = of_oneself(said)
@@ -93,3 +100,28 @@ def test_what_cannot_be_read_is_said() -> None:
 @pytest.mark.parametrize("said", ["are you a human?", "who are you?", "ok", "yes", "What is your name?"])
 def test_small_talk_is_no_request(said: str) -> None:
     assert small_talk(said) is not None
+
+
+def test_how_things_are_is_surer_a_fact_than_what_was_done() -> None:
+    stated, done = of_oneself("our wifi is called Nautilus"), of_oneself("I've paid the rent")
+    assert stated is not None
+    assert done is not None
+    assert stated.certainty > done.certainty
+
+
+@pytest.mark.parametrize(
+    ("said", "about_us"),
+    [
+        ("do you speak German?", True),
+        ("can I trust you?", True),
+        ("do you know Ana?", False),
+        ("who is Ana", False),
+    ],
+)
+def test_a_question_about_whoever_is_asked_is_told_from_others(said: str, about_us: bool) -> None:
+    assert asks_about_us(said) == about_us
+
+
+@pytest.mark.parametrize("said", ["call me a cab", "call me tomorrow", "Is my name Tom?"])
+def test_a_wish_or_a_question_is_no_statement(said: str) -> None:
+    assert not is_statement(said)

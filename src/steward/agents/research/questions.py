@@ -33,11 +33,29 @@ _AGAIN = re.compile(
     r"|\b(?:refresh|re-?check|re-?search|up-?to-?date|update (?:this|that|it))\b",
     re.IGNORECASE,
 )
-_WANTS_TO_KNOW = re.compile(
-    r"^(?:find out|research|investigate|look (?:up|into)|search for|tell me|explain|describe|compare|what|"
-    r"who|whom|whose|which|when|where|why|how|is|are|was|were|does|do|did|has|have)\b",
+# The words that only ask. "Tell me a joke" asks for something to be made up, and is no such question.
+_TELL_ME = r"tell me(?! an? (?!bit\b|little\b))"
+_ASKING = re.compile(
+    rf"^(?:please\s+)?(?:{_TELL_ME}(?: (?:a bit|a little|more|something|all|everything))?(?: about)?|"
+    r"(?:explain|describe)(?: to me)?|do you know|"
+    r"what (?:do|does) [\w ]{1,40}? say (?:about|on)|i(?:'d| would) like to know(?: about)?|"
+    r"(?:can|could|may|should) (?:i|we))\s+(?=\S)",
     re.IGNORECASE,
 )
+_WHAT_IT_IS = re.compile(
+    r"(?:what|who)(?:'s|\s+(?P<are>is|are|was|were))\s+(?P<article>an?\s+)?(?P<thing>[\w-]+(?:\s+[\w-]+)?)",
+    re.IGNORECASE,
+)
+_MEANS = re.compile(r"what does [\w -]+ mean", re.IGNORECASE)
+_POINTING = word_set(
+    "the my your our his her its their this that these those it in on at up for i you we they he she there"
+)
+_WANTS_TO_KNOW = re.compile(
+    rf"^(?:find out|research|investigate|look (?:up|into)|search for|{_TELL_ME}|explain|describe|compare|"
+    r"what|who|whom|whose|which|when|where|why|how|is|are|was|were|does|do|did|has|have)\b",
+    re.IGNORECASE,
+)
+_MAY = re.compile(r"^(?:can|could|may|should|must|shall|will|am|would)\s+(?!you\b)\w+\s+\S", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:my|our|mine|ours)\b", re.IGNORECASE)
 _TASK_WORDS = frozenset(
     map(
@@ -62,6 +80,7 @@ def split_question(text: str, before: str = "") -> tuple[str, ...]:
     for part in parts[:MOST_QUESTIONS]:
         standing = _with_subject(part, subject)
         subject = _subject(standing) or subject
+        standing = _ASKING.sub("", standing)
         found.append(f"{standing}?" if re.match(rf"{_WH}\b", standing, re.IGNORECASE) else standing)
     return tuple(dict.fromkeys(found)) or (text.strip(),)
 
@@ -124,9 +143,26 @@ def asks_to_know(text: str) -> bool:
     return _WANTS_TO_KNOW.match(bare(text)) is not None and _OWN.search(text) is None
 
 
+def wants_to_know(text: str) -> bool:
+    """Whether somebody wants to know something, of the world or of what is their own."""
+    said = bare(text)
+    return _WANTS_TO_KNOW.match(said) is not None or _MAY.match(said) is not None
+
+
 def asks_how(text: str) -> bool:
     """Whether somebody asks how a thing is done, rather than for it to be done."""
     return _HOW_TO.match(bare(text)) is not None
+
+
+def asks_what(text: str) -> bool:
+    """Whether somebody asks what a thing is, and nothing else about it."""
+    said = bare(text).rstrip(" ?!.")
+    found = _WHAT_IT_IS.fullmatch(said)
+    if found is None:
+        return _MEANS.fullmatch(said) is not None
+    words = found["thing"].lower().split()
+    kind = found["article"] or (found["are"] or "").lower() == "are"  # "a risk level", "risk levels"
+    return words[0] not in _POINTING and (bool(kind) or len(words) == 1)
 
 
 def about_now(question: str) -> bool:

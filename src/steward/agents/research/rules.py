@@ -35,6 +35,7 @@ from steward.conversations.model import AnswerStatus
 
 MEMORY_FIRST = "MEMORY_FIRST"
 KNOWN_ALREADY = "KNOWN_ALREADY"
+_OWN = (*MEMORY_SEARCHES, KNOWLEDGE_SEARCH)
 _OUTWARD = (*WEB_SEARCHES, KNOWLEDGE_SEARCH, *PAGE_READERS)
 
 
@@ -80,21 +81,39 @@ class FromTheRecord(Lenient):
     def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:
         if draft.status in (AnswerStatus.GAP, AnswerStatus.PENDING_APPROVAL):
             return draft
+        return _accounted(draft, ledger=ledger, session=session)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSources(Lenient):
+    """Implements `Rule`: what was only looked up in memory and documents is accounted for as research is."""
+
+    def review(self, draft: Draft, *, ledger: Ledger, session: Session) -> Draft:  # noqa: ARG002
         heard = from_records(ledger.calls)
-        question = session.utterance or ""
-        text = with_known_addresses(draft.text, question, ledger.everything)
-        supporting = support(question, text, heard)
-        sure = confidence(question, text, heard) if draft.status is AnswerStatus.DONE else 0.0
-        # Our own way is told by the record alone; a model's reasons stand before it.
-        own = draft.reasoning if not _only_names_calls(draft.reasoning, heard) else ""
-        told = " ".join(part for part in (own.strip(), account(heard, supporting)) if part)
-        return replace(
-            draft,
-            text=text,
-            confidence=sure,
-            sources=sources(supporting),
-            reasoning=told or "No tool was called, so nothing supports this.",
-        )
+        looked_up = bool(heard) and all(each.role in _OWN for each in heard)
+        if draft.status is not AnswerStatus.DONE or not looked_up:
+            return draft
+        told = support("", draft.text, heard)  # what is quoted is supported, whatever words were asked with
+        kept = [each for each in passages(heard) if each in told or each.text.strip() in draft.text]
+        return replace(draft, sources=sources(kept), reasoning=account(heard, kept))
+
+
+def _accounted(draft: Draft, *, ledger: Ledger, session: Session) -> Draft:
+    heard = from_records(ledger.calls)
+    question = session.utterance or ""
+    text = with_known_addresses(draft.text, question, ledger.everything)
+    supporting = support(question, text, heard)
+    sure = confidence(question, text, heard) if draft.status is AnswerStatus.DONE else 0.0
+    # Our own way is told by the record alone; a model's reasons stand before it.
+    own = draft.reasoning if not _only_names_calls(draft.reasoning, heard) else ""
+    told = " ".join(part for part in (own.strip(), account(heard, supporting)) if part)
+    return replace(
+        draft,
+        text=text,
+        confidence=sure,
+        sources=sources(supporting),
+        reasoning=told or "No tool was called, so nothing supports this.",
+    )
 
 
 class ClaimsAboutUs(ClaimsOnRecord):

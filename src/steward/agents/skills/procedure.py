@@ -27,7 +27,7 @@ SKILLS = "skills"
 CODE = "code_execution"
 _FILE = re.compile(r"[\w-]\.([A-Za-z]{2,4})\b(?!\.)")  # what kind a file is, by its name
 NEARLY = 0.05  # where both fit, a skill knows more than the code tool it uses
-CLEARLY = 0.55  # the likeness from which a skill is meant, where no tool fits better
+CLEARLY = 0.65  # the likeness from which a skill is meant, where no tool fits better
 
 
 @dataclass(frozen=True, slots=True)

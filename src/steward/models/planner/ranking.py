@@ -117,6 +117,12 @@ class KnownTool:
         said = self.metadata.get("read_only")
         return bool(said) if said is not None else self.intention in ("list", "find", "read")
 
+    @property
+    def changes(self) -> bool:
+        """Whether it is known to change something: by its own word, else by what it does."""
+        said = self.metadata.get("read_only")
+        return said is False or (said is None and self.intention in CHANGING)
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:

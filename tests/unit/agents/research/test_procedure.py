@@ -11,7 +11,8 @@ from tests.library import reranker
 from tests.planner_talk import NOW, Talk
 
 from steward.agents.research.findings import Freshness
-from steward.agents.research.procedure import NEAREST, RESEARCH, ResearchProcedure
+from steward.agents.research.inquiry import NEAREST, Judgement
+from steward.agents.research.procedure import RESEARCH, ResearchProcedure
 from steward.agents.research.relevance import Relevance
 from steward.agents.response import AgentResponse
 from steward.agents.toolset import Offer
@@ -109,7 +110,7 @@ class World:
 
     async def ask(self, question: str, *, days: float = 7.0) -> AgentResponse:
         door = await Door().with_tools(*self.tools())
-        procedure = ResearchProcedure(Relevance(reranker()), Freshness(days))
+        procedure = ResearchProcedure(Judgement(Relevance(reranker()), Freshness(days)))
         model = PlannerModel(procedures={RESEARCH: procedure}, now=lambda: NOW)
         talk = Talk(
             door,

@@ -5,10 +5,12 @@ import pytest
 from steward.agents.research.questions import (
     about_now,
     asks_again,
+    asks_what,
     names_in,
     search_query,
     split_question,
     topic_of,
+    wants_to_know,
 )
 
 
@@ -66,3 +68,42 @@ def test_what_is_asked_about_now_or_anew_is_told_apart() -> None:
     assert (about_now("What is the weather in Seoul today?"), about_now("Who wrote Faust?")) == (True, False)
     assert asks_again("Search the web again for it")
     assert not asks_again("What is the capital of France?")
+
+
+@pytest.mark.parametrize(
+    "said", ["what are skills?", "What is a risk level?", "what are risk levels", "who is Ana?"]
+)
+def test_asking_what_a_thing_is_asks_nothing_else(said: str) -> None:
+    assert (asks_what(said), wants_to_know(said)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "said", ["What is the time?", "what are my tasks", "what is bitcoin worth", "who am I?", "how is Ana?"]
+)
+def test_what_is_asked_about_a_known_thing_is_more_than_what_it_is(said: str) -> None:
+    assert (asks_what(said), wants_to_know(said)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "said", ["Can I use my own model?", "tell me a bit about cats", "Is my data sent away?"]
+)
+def test_what_may_be_and_what_is_ones_own_can_be_known(said: str) -> None:
+    assert wants_to_know(said)
+
+
+@pytest.mark.parametrize("said", ["tell me a joke", "Could you send it?", "Turn on the lights"])
+def test_who_wants_something_made_or_done_asks_nothing(said: str) -> None:
+    assert not wants_to_know(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        ("Tell me about collections", "collections"),
+        ("explain how search works", "how search works?"),
+        ("what do the papers say about tides?", "tides"),
+        ("Can I use my own model?", "use my own model"),
+    ],
+)
+def test_the_words_that_only_ask_are_not_searched_for(said: str, subject: str) -> None:
+    assert split_question(said) == (subject,)

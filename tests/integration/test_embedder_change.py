@@ -12,11 +12,12 @@ from tests.library import embedder as built_in
 from tests.library import reranker
 from tests.scripted_model import SERVER_ERROR, Garbage, scripted_model
 
-from steward.contract.errors import ModelError
+from steward.contract.errors import ConflictError, ModelError, NotFoundError
 from steward.contract.ports import Embedder
 from steward.documents.pool import DocumentReaders
 from steward.knowledge import renewal
 from steward.knowledge.model import ConfigurationError
+from steward.knowledge.ports import StoredSpace
 from steward.knowledge.service import KnowledgeBase
 from steward.models.hosted_embedding import HostedEmbedder
 from steward.storage.knowledge import PostgresKnowledgeStore
@@ -101,6 +102,32 @@ async def test_another_model_reads_everything_and_leaves_the_first_ones_vectors_
         assert await stored(database) == {built_in().name: (384, 4, 4), "openai:other": (3, 4, 4)}
         await moved.augment("The oven has a loaf.", source="bees", collection="papers")  # replaced, for both
         assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 4, 4)}
+
+
+async def test_only_vectors_of_a_model_that_is_not_used_are_removed_and_can_be_made_again(
+    database: Database,
+) -> None:
+    async with DocumentReaders(workers=1) as readers, scripted_model(scripted) as server:
+        await filled(database, readers)
+        hosted = HostedEmbedder("openai:other", address=server.address, key=None, seconds=10)
+        moved = base(database, hosted, readers)
+        await moved.query("what goes in the oven")
+        first, other = await moved.embedders()
+        assert first == StoredSpace(
+            embedder=built_in().name, dimensions=384, documents=3, vectors=3, size=first.size
+        )
+        assert first.size > other.size > 0
+        with pytest.raises(ConflictError):
+            await moved.remove_embedder("openai:other")
+        with pytest.raises(NotFoundError):
+            await moved.remove_embedder("openai:never")
+        assert await moved.remove_embedder(built_in().name) == 3
+        assert [space.embedder for space in await moved.embedders()] == ["openai:other"]
+        assert await stored(database) == {built_in().name: (384, 0, 0), "openai:other": (3, 3, 3)}
+        assert (await moved.query("what goes in the oven")).hits[0].citation.document == "bread"
+        back = base(database, built_in(), readers)
+        assert (await back.query("how hot is the loaf baked")).hits[0].citation.document == "bread"
+        assert await stored(database) == {built_in().name: (384, 3, 3), "openai:other": (3, 3, 3)}
 
 
 async def test_a_renewal_that_fails_goes_on_later_with_the_rest(database: Database) -> None:

@@ -104,6 +104,17 @@ class OutdatedDocument:
     passages: Sequence[tuple[str, str]]  # header path and text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSpace:
+    """One model's vectors."""
+
+    embedder: str
+    dimensions: int
+    documents: int
+    vectors: int
+    size: int  # bytes, with the index
+
+
 class Shelves(Protocol):
     """Collections and projects."""
 
@@ -132,6 +143,12 @@ class Shelves(Protocol):
 
 class VectorSpaces(Protocol):
     """Each model's vectors stand beside those of the others."""
+
+    async def spaces(self) -> Sequence[StoredSpace]: ...
+
+    async def empty(self, embedder: str) -> int:
+        """Remove this model's vectors; how many there were."""
+        ...
 
     async def outdated(self, embedder: str) -> int:
         """How many passages have no vector of this model."""

@@ -6,6 +6,7 @@ Owns what each operation means (defaults, names, history). Does not own search, 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from steward.contract.errors import ConflictError, NotFoundError
 from steward.contract.ports import Embedder, Reranker
 from steward.knowledge.ingest import Ingester, Text
 from steward.knowledge.model import (
@@ -19,7 +20,7 @@ from steward.knowledge.model import (
     StoredDocument,
     check_name,
 )
-from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers
+from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers, StoredSpace
 from steward.knowledge.refine import judge
 from steward.knowledge.renewal import Renewal
 from steward.knowledge.report import Progress, Report, no_progress
@@ -40,6 +41,7 @@ class KnowledgeBase:
         roots: Sequence[Path],
     ) -> None:
         self._store = store
+        self._embedder = embedder
         self._searcher = Searcher(store, embedder, reranker)
         self._ingester = Ingester(store, embedder, readers, roots=roots)
         self._renewal = Renewal(store, embedder)
@@ -124,6 +126,33 @@ class KnowledgeBase:
 
     async def set_defaults(self, project: str, collections: Sequence[str]) -> Project:
         return await self._store.set_defaults(project, collections)
+
+    # Embedders
+
+    @property
+    def embedder(self) -> str:
+        """The one that new vectors are made with."""
+        return self._embedder.name
+
+    async def embedders(self) -> Sequence[StoredSpace]:
+        """Whose vectors are kept; those of one that was used before stay until they are removed."""
+        return await self._store.spaces()
+
+    async def remove_embedder(self, name: str) -> int:
+        """Remove the vectors of a model that is no longer used; how many there were."""
+        await self.require_unused(name)
+        return await self._store.empty(name)
+
+    async def require_unused(self, name: str) -> None:
+        """Raises where there is nothing to remove, or nothing that may be."""
+        if name == self.embedder:
+            raise ConflictError(
+                f"The vectors of '{name}' are in use.", fix="Choose another one with STEWARD_EMBEDDER first."
+            )
+        if not any(space.embedder == name for space in await self._store.spaces()):
+            raise NotFoundError(
+                f"There are no vectors of '{name}'.", fix="See 'research-agent kb embedders'."
+            )
 
     # Documents
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.knowledge.model import ConfigurationError
-from steward.knowledge.ports import OutdatedDocument
+from steward.knowledge.ports import OutdatedDocument, StoredSpace
 from steward.storage import sql
 from steward.storage.postgres import Session
 
@@ -53,6 +53,21 @@ class PostgresSpaces:
             found = await self._database.fetchval(SQL.space, embedder, dimensions)
         space = self._spaces[embedder, dimensions] = Space(found, dimensions)
         return space
+
+    async def spaces(self) -> Sequence[StoredSpace]:
+        return [StoredSpace(**row) for row in await self._database.fetch(SQL.spaces)]
+
+    async def empty(self, embedder: str) -> int:
+        """The space itself stays: another program that still uses this model may know it by its number."""
+        removed = 0
+        async with self._database.transaction() as session:
+            await session.execute(SQL.lock_documents)
+            for row in await session.fetch(SQL.spaces_of, embedder):
+                space = Space(**row)
+                await session.execute(space.fill_in(SQL.drop_vector_index))
+                await session.execute(SQL.leave_space, space.id)
+                removed += await session.fetchval(SQL.empty_space, space.id)
+        return removed
 
     async def outdated(self, embedder: str) -> int:
         return await self._database.fetchval(SQL.outdated, embedder)

@@ -47,3 +47,24 @@ async def test_an_erased_user_leaves_no_memory_and_no_query(platform: Platform, 
     assert await platform.database.fetchval(left.format("memories")) == 0
     assert await platform.database.fetchval(left.format("kb_queries")) == 0
     assert len((await root.get("/v1/knowledge/queries")).json()["items"]) == 1
+
+
+async def test_vectors_of_an_embedder_go_only_by_an_administrator_who_repeats_its_name(
+    platform: Platform, connect: Connect
+) -> None:
+    root = connect(key="the-token-of-this-home")
+    made = (await root.post("/v1/keys", json={"name": "reader", "role": "use"})).json()
+    await platform.database.execute("INSERT INTO kb_spaces (embedder, dimensions) VALUES ('maker/old', 3)")
+    await platform.database.execute(
+        "INSERT INTO kb_vectors (chunk_id, collection_id, space, embedding) "
+        "SELECT 1, 1, id, '[1,2,3]' FROM kb_spaces WHERE embedder = 'maker/old'"
+    )
+    (old,) = (await connect(key=made["token"]).get("/v1/knowledge/embedders")).json()["items"]
+    assert old == {"name": "maker/old", "dimensions": 3, "documents": 0, "vectors": 1, "in_use": False} | {
+        "size_bytes": old["size_bytes"]
+    }
+    address, yes = "/v1/knowledge/embedders/maker%2Fold", {"confirm": "maker/old"}
+    assert (await connect(key=made["token"]).delete(address, params=yes)).status_code == 403
+    assert (await root.delete(address)).status_code == 409
+    assert (await root.delete(address, params=yes)).json() == {"name": "maker/old", "vectors": 1}
+    assert (await root.delete(address, params=yes)).status_code == 404

@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from steward.models.embedding import NAME
 from steward.surfaces.cli.app import app as steward_app
 from steward.surfaces.cli.knowledge import app as library_app
 
@@ -85,3 +86,31 @@ def test_memories_by_commands(typed: Typed) -> None:
     assert typed("steward", "memory", "forget", porto["id"], "--yes").stdout == "Forgot 2.\n"
     assert typed("steward", "memory", "forget", "--all", "--yes").stdout == "Forgot 1.\n"
     assert typed("steward", "memory", "list").stdout == "Nothing is remembered yet.\n"
+
+
+def test_an_old_embedders_vectors_are_listed_and_removed_with_a_yes(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed("research-agent", "collections", "create", "papers")
+    typed("research-agent", "kb", "add-text", "A swarm leaves.", "-c", "papers", "--source", "bees")
+    assert typed("research-agent", "kb", "embedders").stdout.splitlines()[0].split("\t") == [
+        *("EMBEDDER", "DIMENSIONS", "DOCUMENTS", "VECTORS", "BYTES", "IN USE")
+    ]
+    (kept,) = said(typed("research-agent", "kb", "embedders", "--json"))["items"]
+    assert kept == {"name": NAME, "dimensions": 384, "documents": 1, "vectors": 1, "in_use": True} | {
+        "size_bytes": kept["size_bytes"]
+    }
+    in_use = typed("research-agent", "kb", "remove-embedder", NAME, "--yes", "--json")
+    assert (in_use.exit_code, json.loads(in_use.stdout)["error_code"]) == (1, "CONFLICT")
+
+    monkeypatch.setenv("STEWARD_EMBEDDER", "ollama:other")
+    unknown = typed("research-agent", "kb", "remove-embedder", "never", "--json")
+    assert (unknown.exit_code, json.loads(unknown.stdout)["error_code"]) == (2, "NOT_FOUND")
+    asked = typed("research-agent", "kb", "remove-embedder", NAME)
+    assert (asked.exit_code, "Nothing was removed. Add --yes to do it." in asked.output) == (3, True)
+    removed = typed("research-agent", "kb", "remove-embedder", NAME, "--yes")
+    assert removed.stdout == f"Removed 1 vectors of '{NAME}'.\n"
+    assert typed("research-agent", "kb", "embedders").stdout == "There are no vectors yet.\n"
+    assert (
+        said(typed("research-agent", "kb", "list", "-c", "papers", "--json"))["items"][0]["source"] == "bees"
+    )

@@ -132,7 +132,7 @@ def test_users_are_added_listed_changed_and_erased(steward: Steward, monkeypatch
     refused = steward("users", "erase", "ana")
     assert (refused.exit_code, "--yes" in refused.stderr) == (3, True)
     assert json.loads(steward("users", "erase", "ana", "--json").stdout)["status"] == "pending_approval"
-    monkeypatch.setattr("steward.surfaces.cli.users.at_terminal", lambda: True)
+    monkeypatch.setattr("steward.surfaces.cli.consent.at_terminal", lambda: True)
     assert steward("users", "erase", "ana", answer="n\n").exit_code == 3
     assert "Erased ana" in steward("users", "erase", "ana", answer="y\n").stdout
     assert [user["id"] for user in said(steward("users", "list", "--json"))["items"]] == ["local"]

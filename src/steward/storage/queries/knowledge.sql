@@ -88,6 +88,29 @@ SELECT id FROM kb_spaces WHERE embedder = $1 AND dimensions = $2;
 -- name: create_space
 INSERT INTO kb_spaces (embedder, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
+-- name: spaces
+-- Those with something in them, with what they take on the disk.
+SELECT s.embedder, s.dimensions, v.vectors, v.size + coalesce(pg_relation_size(
+    to_regclass('kb_vectors_nearest_' || s.id)), 0) AS size,
+    (SELECT count(*) FROM kb_documents WHERE s.id = ANY(spaces)) AS documents
+FROM kb_spaces s
+JOIN (SELECT space, count(*) AS vectors, sum(pg_column_size(each))::bigint AS size FROM kb_vectors each GROUP BY space) v
+    ON v.space = s.id
+ORDER BY s.embedder, s.dimensions;
+
+-- name: spaces_of
+SELECT id, dimensions FROM kb_spaces WHERE embedder = $1;
+
+-- name: lock_documents
+-- Nobody adds to a space while it is emptied.
+LOCK TABLE kb_documents IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: leave_space
+UPDATE kb_documents SET spaces = array_remove(spaces, $1::integer) WHERE $1 = ANY(spaces);
+
+-- name: empty_space
+WITH removed AS (DELETE FROM kb_vectors WHERE space = $1 RETURNING 1) SELECT count(*) FROM removed;
+
 -- name: outdated
 SELECT coalesce(sum(chunks), 0) FROM kb_documents
 WHERE NOT spaces && ARRAY(SELECT id FROM kb_spaces WHERE embedder = $1);

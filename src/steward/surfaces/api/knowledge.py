@@ -1,11 +1,12 @@
-"""Routes on the knowledge base that only read; queries and changes are tools."""
+"""Routes on the knowledge base beside its tools: what is there, and the vectors of models no longer used."""
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from steward.surfaces.api.identity import Reader
+from steward.contract.errors import ConflictError
+from steward.surfaces.api.identity import Admin, Reader
 from steward.surfaces.api.paging import After, AfterNumber, Limit, cut, overfull
 from steward.surfaces.api.state import Here
 
@@ -55,6 +56,25 @@ class QueryItem(BaseModel):
 class QueryList(BaseModel):
     items: list[QueryItem]
     next: str | None = None
+
+
+class EmbedderItem(BaseModel):
+    name: str
+    dimensions: int
+    documents: int
+    vectors: int
+    size_bytes: int
+    in_use: bool
+
+
+class EmbedderList(BaseModel):
+    items: list[EmbedderItem]
+    next: str | None = None
+
+
+class RemovedVectors(BaseModel):
+    name: str
+    vectors: int
 
 
 @router.get("/collections")
@@ -127,3 +147,40 @@ async def list_queries(
         ],
         next=following,
     )
+
+
+@router.get("/embedders")
+async def list_embedders(platform: Here, _: Reader) -> EmbedderList:
+    """The models whose vectors are kept, with what they take on the disk."""
+    base = platform.library.base
+    return EmbedderList(
+        items=[
+            EmbedderItem(
+                name=space.embedder,
+                dimensions=space.dimensions,
+                documents=space.documents,
+                vectors=space.vectors,
+                size_bytes=space.size,
+                in_use=space.embedder == base.embedder,
+            )
+            for space in await base.embedders()
+        ]
+    )
+
+
+@router.delete("/embedders/{name:path}")
+async def remove_embedder(
+    platform: Here,
+    _: Admin,
+    name: str,
+    *,
+    confirm: str | None = Query(default=None, description="Its name again: making the vectors took a while."),
+) -> RemovedVectors:
+    """Remove the vectors of a model that is no longer used; the documents stay."""
+    await platform.library.base.require_unused(name)
+    if confirm != name:
+        raise ConflictError(
+            f"Removing the vectors of '{name}' means making them again, should it be used again.",
+            fix="Repeat its name as the parameter 'confirm'.",
+        )
+    return RemovedVectors(name=name, vectors=await platform.library.base.remove_embedder(name))

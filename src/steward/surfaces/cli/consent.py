@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from steward.surfaces.cli.client import Api, route
-from steward.surfaces.cli.output import at_terminal, say, visible
+from steward.surfaces.cli.output import at_terminal, say, show_json, visible
 
 
 async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) -> dict[str, Any]:
@@ -37,3 +37,19 @@ def describe(proposal: dict[str, Any], tool: dict[str, Any]) -> None:
     if suggested := tool.get("suggested_risk"):
         say(f"Nobody has rated this tool yet. It looks {suggested.replace('_', ' ')}. If you agree, write")
         say(f'into policy.toml:\n\n  [ratings]\n  "{tool["name"]}" = "{suggested}"\n')
+
+
+def agreed(warning: str, *, verb: str, as_json: bool) -> bool:
+    """A person's yes to something that no tool does. `verb`: what would be done."""
+    if as_json:
+        show_json({"status": "pending_approval", "success": False, "error": f"{warning} Add --yes to do it."})
+        return False
+    say(warning, error=True)
+    nothing = f"Nothing was {verb}d."
+    if not at_terminal():
+        say(f"  {nothing} Add --yes to do it.", error=True)
+        return False
+    if typer.confirm(f"{verb.capitalize()}?", default=False):
+        return True
+    say(nothing)
+    return False

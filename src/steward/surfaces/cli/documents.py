@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
+from steward.surfaces.cli import embedders
 from steward.surfaces.cli.calling import call, call_tool
 from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
 from steward.surfaces.cli.watching import watch_folder
 
 app = typer.Typer(help="Add documents and texts.", no_args_is_help=True)
+embedders.register(app)
 
 _SHOWN = 20
 CollectionOption = Annotated[str, typer.Option("--collection", "-c", help="The collection.")]

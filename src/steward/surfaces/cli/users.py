@@ -5,11 +5,13 @@ from typing import Annotated
 import typer
 
 from steward.surfaces.cli.client import connect, route
-from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table
+from steward.surfaces.cli.consent import agreed
+from steward.surfaces.cli.output import Exit, JsonFlag, run, say, show_json, show_table
 
 app = typer.Typer(rich_markup_mode=None, help="The people whose tasks are kept here.", no_args_is_help=True)
 
 UserId = Annotated[str, typer.Argument(help="The user's id; see 'steward users list'.")]
+WARNING = "Erasing '{}' takes their tasks, history, facts and keys. It cannot be taken back."
 NameOption = Annotated[str | None, typer.Option(help="How to call this person.")]
 
 
@@ -96,7 +98,7 @@ def erase_user(
     async def work() -> int:
         async with connect(agents=()) as api:
             user = await api.get(_path(user_id))
-            if not yes and not _agreed(user_id, as_json=as_json):
+            if not yes and not agreed(WARNING.format(user_id), verb="erase", as_json=as_json):
                 return Exit.WAITS
             user = await api.delete(_path(user_id), confirm=user_id)
         if as_json:
@@ -110,18 +112,3 @@ def erase_user(
 
 def _path(user_id: str) -> str:
     return route("users", user_id)
-
-
-def _agreed(user_id: str, *, as_json: bool) -> bool:
-    warning = f"Erasing '{user_id}' takes their tasks, history, facts and keys. It cannot be taken back."
-    if as_json:
-        show_json({"status": "pending_approval", "success": False, "error": f"{warning} Add --yes to do it."})
-        return False
-    say(warning, error=True)
-    if not at_terminal():
-        say("  Nothing was erased. Add --yes to do it.", error=True)
-        return False
-    if typer.confirm("Erase?", default=False):
-        return True
-    say("Nothing was erased.")
-    return False

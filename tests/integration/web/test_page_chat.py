@@ -111,9 +111,10 @@ sources = [
     {"title": "Bees [1]", "location": "https://example.org/bees", "date": "2026-01-02"},
     {"title": "Notes", "location": "notes.md", "detail": "Bees > Dance"},
     {"title": "Named", "location": "named.md"},
+    {"title": "Hive", "location": "/home/ana/steward/uploads/bees/hive.md"},
 ]
-told = {"answer": "Bees dance. [1] named.md", "reasoning": "Two sources agree."}
-known = {"status": "done", "sources": sources, **told}
+told = {"answer": "Bees dance. [1] named.md (Hive, /home/ana/steward/uploads/bees/hive.md)"}
+known = {"status": "done", "sources": sources, **told, "reasoning": "Two sources agree."}
 draw_answer({**base, **known}, last=True, reply=print)
 """
 
@@ -125,5 +126,6 @@ def test_answers_are_drawn_by_their_kind() -> None:
     assert "No tool reads portfolios\\.  \nNearest\\: `read_file` \\(a \\`fi le\\`\\)" in texts
     assert app.error[0].value == "The model did not answer\\."
     assert any("[Bees \\[1\\]](https://example.org/bees) 2026\\-01\\-02" in text for text in texts)
+    assert "Bees dance. [1] named.md (Hive, hive.md)" in texts
     assert not any("Named" in text for text in texts)
     assert any("Notes `notes.md` Bees \\> Dance" in text for text in texts)

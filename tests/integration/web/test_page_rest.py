@@ -133,6 +133,7 @@ async def test_documents_are_dropped_in_and_found_again(visiting: Visiting, api:
     app.toggle[0].set_value(True)
     await page.draw()
     assert "<td>Bees</td>" in page.text()
+    assert ("<td>bees.md</td>" in page.text(), "/uploads/" in page.text()) == (True, False)
 
 
 async def test_a_document_that_cannot_be_read_is_named(visiting: Visiting, api: httpx.AsyncClient) -> None:

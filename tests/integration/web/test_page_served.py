@@ -36,6 +36,9 @@ async def test_the_page_and_the_api_share_one_address(platform: Platform) -> Non
         assert front.headers["x-frame-options"] == "DENY"
         assert "http" not in front.headers["content-security-policy"]
         assert front.headers["set-cookie"].startswith("steward-visit=")
+        moved = await client.get("/chat?conversation=c1")
+        assert (moved.status_code, moved.headers["location"]) == (307, "/?conversation=c1")
+        assert (await client.get("/chat/", follow_redirects=True)).text == front.text
         part = (await client.get("/_stcore/health")).headers
         assert "steward-visit" not in part.get("set-cookie", "")
         unchanged = await client.get("/", headers={"if-none-match": front.headers["etag"]})

@@ -25,7 +25,7 @@ def draw_answer(answer: Answer, *, last: bool, reply: Callable[[str], None]) -> 
     elif answer["status"] == "failed":
         st.error(look.plain(answer["answer"]), icon=":material/error:")
     else:
-        st.markdown(look.broken(answer["answer"]))
+        st.markdown(look.broken(_words(answer)))
     if sources := [source for source in answer["sources"] if _unnamed(source, answer)]:
         st.markdown("\n".join(map(_source, sources)))
     if answer["reasoning"]:
@@ -66,6 +66,14 @@ def draw_call(call: Call, *, ended: bool = True) -> None:
             go("activity", trace=call["call_id"])
 
 
+def _words(answer: Answer) -> str:
+    """The answer, with uploaded documents by their names as everywhere on the page."""
+    text: str = answer["answer"]
+    for source in answer["sources"]:
+        text = text.replace(source["location"], look.place(source["location"]))
+    return text
+
+
 def _unnamed(source: Mapping[str, Any], answer: Answer) -> bool:
     """A page is worth a link in any case; a document only where the answer does not name it itself."""
     return source["location"].startswith(LINKS) or source["location"] not in answer["answer"]
@@ -75,7 +83,7 @@ def _source(source: Mapping[str, Any]) -> str:
     """Without a number: the answer has its own for what it quotes."""
     title = look.plain(source["title"])
     where = source["location"]
-    named = f"[{title}]({where})" if where.startswith(LINKS) else f"{title} `{where}`"
+    named = f"[{title}]({where})" if where.startswith(LINKS) else f"{title} `{look.place(where)}`"
     more = " · ".join(look.plain(part) for part in (source.get("detail"), source.get("date")) if part)
     return f"- {named} {more}"
 

@@ -76,12 +76,20 @@ STATES: dict[str, tuple[str, Colour]] = {
 }
 _NAME = re.compile(r"`[A-Za-z0-9_-]{1,64}`")
 _NAMES = re.compile(f"({_NAME.pattern})")
+_UPLOADED = re.compile(
+    r"^(?:/|[A-Za-z]:[/\\]).*[/\\]uploads[/\\][^/\\]+[/\\](?=[^/\\]+$)"
+)  # uploads/COLLECTION/FILE
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
 def plain(text: str) -> str:
     """Text as it is, wherever Markdown is read: no links, pictures, colours or headings of its own."""
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def place(source: str) -> str:
+    """Where a document stands, for a reader: one that was uploaded by its name alone."""
+    return _UPLOADED.sub("", source)
 
 
 def named(text: str) -> str:

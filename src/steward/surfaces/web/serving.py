@@ -17,6 +17,7 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 
 SCRIPT = Path(__file__).parent / "main.py"
+FIRST_PAGE = "/chat"
 API = frozenset(("v1", "docs", "openapi.json", "healthz", "readyz", "metrics", "mcp"))
 
 # Given as flags, which outweigh a config.toml or variables that somebody keeps for other pages.
@@ -88,6 +89,9 @@ class Page:
         self._app: App | None = None
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"].rstrip("/") == FIRST_PAGE:
+            await _to_the_front(scope, send)
+            return
         app = self._app or await self._start()
 
         async def guarded(message: Message) -> None:
@@ -110,6 +114,15 @@ class Page:
             await self._stack.enter_async_context(lifespan(app))
             self._app = app
             return app
+
+
+async def _to_the_front(scope: Scope, send: Any) -> None:
+    """Streamlit knows its first page by no other address than the front's."""
+    query = scope.get("query_string", b"")
+    where = scope.get("root_path", "").encode() + b"/" + (b"?" + query if query else b"")
+    headers = [(b"location", where), (b"content-length", b"0"), *HEADERS]
+    await send({"type": "http.response.start", "status": 307, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _visit(scope: Scope) -> Sequence[tuple[bytes, bytes]]:

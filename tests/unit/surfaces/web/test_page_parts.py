@@ -28,6 +28,20 @@ def span(name: str, start_ms: float, duration_ms: float, **more: Any) -> dict[st
     }
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("/home/ana/steward/uploads/papers/Report 1.pdf", "Report 1.pdf"),
+        ("/home/ana/papers/report.pdf", "/home/ana/papers/report.pdf"),
+        ("https://example.org/uploads/papers/report.pdf", "https://example.org/uploads/papers/report.pdf"),
+        ("/home/ana/uploads/report.pdf", "/home/ana/uploads/report.pdf"),
+        ("notes", "notes"),
+    ],
+)
+def test_an_uploaded_document_is_shown_by_its_name(source: str, shown: str) -> None:
+    assert look.place(source) == shown
+
+
 def test_a_span_stands_under_its_parent_and_in_its_time() -> None:
     rows = waterfall.rows(
         [

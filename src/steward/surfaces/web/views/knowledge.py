@@ -111,8 +111,8 @@ def _results(query: str, data: Mapping[str, Any]) -> None:
                 text = lightly_set(text)
             st.html(f'<div class="passage">{text}</div>')
             st.html(
-                f'<div class="faint">{escape(hit["source_document"])} in {escape(about["collection"])}'
-                f"{escape(page)} · relevance {hit['relevance_score']:.2f}</div>"
+                f'<div class="faint">{escape(look.place(hit["source_document"]))} in '
+                f"{escape(about['collection'])}{escape(page)} · relevance {hit['relevance_score']:.2f}</div>"
             )
 
 
@@ -224,7 +224,7 @@ def _documents(collection: str) -> None:
                 str(item["chunks"]),
                 look.kilobytes(item["size_bytes"]),
                 look.ago(item["ingested_at"]),
-                item["source"],
+                look.place(item["source"]),
             )
             for item in found
         ],

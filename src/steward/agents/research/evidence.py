@@ -125,7 +125,7 @@ def _memory(row: Mapping[str, Any]) -> Passage:
         location=f"memory:{row.get('id') or ''}",
         kind=MEMORY,
         date=when,
-        detail=", ".join(_found_at(metadata)) or None,
+        detail="; ".join(_found_at(metadata)) or None,
     )
     return Passage(
         text=str(row["content"]), source=source, score=_number(row.get("score")), metadata=metadata
@@ -161,10 +161,11 @@ def _page(data: Mapping[str, Any]) -> Passage:
 
 
 def _found_at(metadata: Mapping[str, Any]) -> list[str]:
-    """Where a finding came from when it was stored."""
+    """Where a finding came from when it was stored, each place with its own date."""
     kept = metadata.get("sources")
     rows = cast("list[Any]", kept) if isinstance(kept, list) else []
-    return [str(_get(row, "location")) for row in rows if _get(row, "location")]
+    named = [[_text(_get(row, key)) for key in ("title", "location", "date")] for row in rows]
+    return [", ".join(part for part in parts if part) for parts in named if parts[1]]
 
 
 def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -80,8 +80,16 @@ def find(question: str, among: Sequence[Passage], relevance: Relevance) -> Findi
         if len(quotes) == MOST_QUOTES or score < best * _NEAR_BEST or score <= 0:
             break
         if all(_differs(piece, passage, quote) for quote in quotes):
-            quotes.append(Quote(piece, passage.source, score))
+            quotes.append(Quote(_narrowed(question, piece, relevance), passage.source, score))
     return Finding(question, tuple(quotes), answered=best >= ANSWERS)
+
+
+def _narrowed(question: str, text: str, relevance: Relevance) -> str:
+    """The lines of a memory that answer: one that was kept for several questions holds more than is asked."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    scores = relevance.scores(question, lines) if len(lines) > 1 else [0.0]
+    least = max(ANSWERS, max(scores) * _NEAR_BEST)
+    return "\n".join(line for line, score in zip(lines, scores, strict=False) if score >= least) or text
 
 
 def find_in_library(
@@ -160,6 +168,9 @@ def _quoted(quote: Quote) -> str:
 
 
 def cited(source: Source) -> str:
+    when = f", {source.date}" if source.date else ""
+    if source.kind == MEMORY:
+        stored = f"{source.title} ({source.location}{when})"
+        return f"{stored}: {source.detail}" if source.detail else stored
     where = f", {source.detail}" if source.detail else ""
-    place = "" if source.kind == MEMORY else f", {source.location}"
-    return f"{source.title}{place}{where}" + (f", {source.date}" if source.date else "")
+    return f"{source.title}, {source.location}{where}{when}"

@@ -57,6 +57,30 @@ async def test_a_model_keeps_its_basic_tools_among_many_others(wired: House, mod
     assert any("tokens saved" in line for line in wired.progress)
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Create an event: lunch with Sara on Friday at noon", "calendar__create_event"),
+        ("List open issues of acme/web", "github__list_issues"),
+        ("Create a task to list open issues", None),
+        ("Remind me to create an event for Sara", None),
+    ],
+)
+@pytest.mark.req("SKL-FR-004")
+async def test_a_tool_that_is_called_by_its_name_goes_before_the_task_list(
+    house: House, said: str, asked: str | None
+) -> None:
+    brought = [
+        ToolSpec(name="calendar__create_event", description="Create an event with a title and a start."),
+        ToolSpec(name="github__list_issues", description="List issues in a repository."),
+    ]
+    calendar = LegacyToolAgent("brought", [FunctionTool(spec, lambda: None) for spec in brought])
+    house.platform.orchestrator.register_agent_factory("brought", lambda: calendar)
+    await house.platform.orchestrator.lifecycle.start("brought")
+    found = await house.ask(said, "assistant")
+    assert tools(found) == [asked or "add_task"]
+
+
 @pytest.mark.req("SKL-US1.2")
 async def test_general_knowledge_needs_no_search(house: House) -> None:
     found = await house.ask("What is the capital of France?", "assistant")

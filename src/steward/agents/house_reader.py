@@ -69,11 +69,15 @@ _NOW = re.compile(
     r"next (?:week|month)|20[2-9]\d)\b",
     _I,
 )
-_CHANGES = re.compile(
-    r"\b(?:weather|forecast|temperature|rain(?:ing|y)?|snow(?:ing)?|news|headlines?|scores?|standings|"
+_CHANGING = (
+    r"(?:weather|forecast|temperature|rain(?:ing|y)?|snow(?:ing)?|news|headlines?|scores?|standings|"
     r"exchange rate|stock (?:market|price)|share price|prices? of|opening hours|open now|traffic|election|"
-    r"election results?|flights? status|box office|release date|was released)\b",
-    _I,
+    r"election results?|flights? status|box office|release date|was released)\b"
+)
+_CHANGES = re.compile(rf"\b{_CHANGING}", _I)
+# As typed into a search field: "latest news on Python", "weather in Oslo".
+_TOPIC = re.compile(
+    rf"^(?:(?:the|any)\s+)?(?:(?:latest|newest|current|recent|today's)\s+)?{_CHANGING}(?!\s*:)", _I
 )
 _CLOCK = re.compile(r"\b(?:what(?:'s| is)? (?:the )?(?:current )?(?:time|date|day)|time is it)\b", _I)
 
@@ -236,7 +240,7 @@ def _explicit_search(said: str) -> Reading | None:
 
 def _current_affairs(said: str) -> Reading | None:
     """What changes by the day is looked up; what stays as it is need not be."""
-    asks = _ASKS.match(said) is not None
+    asks = _ASKS.match(said) is not None or _TOPIC.match(said) is not None
     changing = _NOW.search(said) or _CHANGES.search(said)
     if not asks or not changing or _MINE.search(said) or _CLOCK.search(said):
         return None

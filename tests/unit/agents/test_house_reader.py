@@ -24,6 +24,8 @@ def read(said: str) -> Any:
             "What's the weather in Seoul today?",
             ("web_search", {"query": "What's the weather in Seoul today"}),
         ),
+        ("latest news on Python", ("web_search", {"query": "latest news on Python"})),
+        ("Weather in Oslo", ("web_search", {"query": "Weather in Oslo"})),
         ("Search the web for folding bikes", ("web_search", {"query": "folding bikes"})),
         ("google the Louvre", ("web_search", {"query": "the Louvre"})),
         ("Look up train strikes online", ("web_search", {"query": "train strikes"})),

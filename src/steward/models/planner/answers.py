@@ -153,10 +153,10 @@ def abilities(tools: Sequence[KnownTool]) -> str:
 
 
 def offered(tools: Sequence[KnownTool]) -> str:
-    return "\n".join(f"- `{tool.name}`: {_first_sentence(tool)}" for tool in tools)
+    return "\n".join(f"- `{tool.name}`: {first_sentence(tool)}" for tool in tools)
 
 
-def _first_sentence(tool: KnownTool) -> str:
+def first_sentence(tool: KnownTool) -> str:
     text = (tool.definition.description or "").strip().split("\n")[0]
     return text.split(". ")[0].rstrip(".") + "." if text else "No description."
 

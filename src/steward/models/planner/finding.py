@@ -24,7 +24,7 @@ _SHAPES = {
     ),
 }
 _SHAPE_WORDS = {
-    "email": {"email", "mail", "recipient"},
+    "email": {"email", "mail", "recipient", "recipients", "to", "cc", "bcc"},
     "uri": {"url", "uri", "link", "website"},
     "path": {"path", "file", "filename", "folder", "directory"},
 }

@@ -5,12 +5,19 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from steward.models.planner.answers import numbered
+from steward.models.planner.answers import first_sentence, numbered
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Goal
 from steward.models.planner.finding import Said
 from steward.models.planner.parameters import Kind
-from steward.models.planner.ranking import CLOSE, THRESHOLD, KnownTool, Ranking, Scored
+from steward.models.planner.ranking import (
+    CLOSE,
+    THRESHOLD,
+    KnownTool,
+    Ranking,
+    Scored,
+    calls_by_name,
+)
 from steward.models.planner.readers import (
     READER,
     DateReader,
@@ -103,9 +110,11 @@ class GoalFinder:
         }
         scored = self._ranking.rank(clause, [tool for tool in tools if tool.name not in sole])
         if read is not None and read[1]:
-            others = [each.score for each in scored if each.tool.metadata.get(READER) != read[0]]
+            others = [each for each in scored if each.tool.metadata.get(READER) != read[0]]
             certainty = min(each.certainty for each in read[1])
-            if certainty >= max(THRESHOLD, max(others, default=0.0) - CLOSE):
+            surest = max((each.score for each in others), default=0.0)
+            called = any(each.score >= THRESHOLD and calls_by_name(clause, each.tool) for each in others)
+            if not called and certainty >= max(THRESHOLD, surest - CLOSE):
                 return read_goals(read[0], read[1], tools, clause)
         if not scored or scored[0].score < THRESHOLD:
             return None
@@ -193,9 +202,7 @@ def read_goals(
 
 def _which_tool(fitting: Sequence[Scored], clause: str) -> Ask:
     names = [each.tool.name for each in fitting]
-    labels = [
-        f"`{each.tool.name}`: {each.tool.definition.description or 'no description'}" for each in fitting
-    ]
+    labels = [f"`{each.tool.name}`: {first_sentence(each.tool)}" for each in fitting]
     return Ask(
         question=f"I can read that in {len(names)} ways. Which one do you mean?\n{numbered(labels)}",
         state={"kind": "tool", "clause": clause, "tools": names},

@@ -245,3 +245,11 @@ def can_look_up(tool: KnownTool) -> bool:
 def names_tool(said: str, tool: KnownTool) -> bool:
     """Whether a sentence uses the tool's own words."""
     return bool({stem(word) for word in split_name(said)} & tool.name_stems)
+
+
+def calls_by_name(said: str, tool: KnownTool) -> bool:
+    """Whether a sentence opens with the tool's whole name: "create an event …" is for `create_event`."""
+    verb, *things = [stem(word) for word in split_name(tool.name.rpartition("__")[2])] or [""]
+    first, *after = [stem(word) for word in split_name(bare(said))] or [""]
+    near = after[: len(things) + 2]  # "list the open issues": an article and an adjective may stand between
+    return bool(things) and first == verb and all(thing in near for thing in things)

@@ -21,3 +21,16 @@ async def test_a_parameter_whose_name_says_nothing_is_asked_for_and_not_searched
     )
     assert await Talk(door).say("Send a message") == "Which to should I use for `send_message`?"
     assert looked == []
+
+
+async def test_an_address_is_for_whom_it_goes_to() -> None:
+    sent: list[tuple[str, str]] = []
+    door = await Door().with_tools(
+        tool(
+            lambda to, body: sent.append((to, body)),
+            name="send_message",
+            input_schema=text(to=STRING, body=STRING),
+        )
+    )
+    await Talk(door).say('Send a message to ana@example.org "I am late"')
+    assert sent == [("ana@example.org", "I am late")]

@@ -21,6 +21,27 @@ THINGS = (
 )
 
 
+@pytest.mark.req("SKL-US2.1")
+async def test_a_skill_holds_a_model_to_its_tools_over_every_yes(wired: House, model: ScriptedModel) -> None:
+    model.answer(
+        CallTools(("use_skill", {"name": "csv-summary"})),
+        CallTools(("code_execution", {"code": "print(1)"})),
+        CallTools(("code_execution", {"code": "print(2)"})),
+        CallTools(("web_search", {"query": "sales"})),
+        Say("Done."),
+    )
+    said = "Summarise this CSV file: sales.csv"
+    first = await wired.ask(said, "assistant")
+    second = await wired.ask("yes", "assistant", conversation=first.conversation)
+    last = await wired.ask("yes", "assistant", conversation=first.conversation)
+    proposals = (await wired.platform.orchestrator.approvals.list()).items
+    assert {proposal.utterance for proposal in proposals} == {said}
+    assert (second.status, [call.error_code for call in last.tool_calls]) == (
+        AnswerStatus.PENDING_APPROVAL,
+        [None, "SKILL_FORBIDS_TOOL"],
+    )
+
+
 @pytest.mark.req("SKL-US1.1", "SKL-FR-007")
 async def test_the_weather_is_looked_up(house: House, web: Web) -> None:
     found = await house.ask("What's the weather in Seoul today?", "assistant")

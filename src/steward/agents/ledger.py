@@ -24,6 +24,7 @@ class Ledger:
     """One turn's account, with what earlier turns of the same conversation did before it."""
 
     earlier: Sequence[CallRecord] = ()
+    going_on: Sequence[CallRecord] = ()  # of `earlier`: the same request's, before it waited for a person
     calls: list[CallRecord] = field(default_factory=list[CallRecord])  # this turn's, in order
     shown: Shown | None = None  # None: every tool, since there are few
 

@@ -37,7 +37,7 @@ from steward.conversations.model import (
     Speaker,
     TextWritten,
 )
-from steward.conversations.turns import pieces
+from steward.conversations.turns import pieces, waiting_request
 from steward.models.runs import Answered, Broken, RunCost, Stop, run_agent, run_work
 from steward.telemetry.masking import MASKER
 
@@ -196,8 +196,10 @@ class TurnRun:
         return _Said(draft=draft, messages=self._history, pending=ordered)
 
     async def _resume(self, calls: PendingCalls) -> _Said:
-        if self._held.turns:  # what follows is still about what was said then
-            self._session = replace(self._session, utterance=self._held.turns[-1].said)
+        going_on = waiting_request(self._held.turns)
+        if going_on:  # what follows is still about what was said then
+            self._session = replace(self._session, utterance=going_on[0].said)
+            self._session.ledger.going_on = [call for turn in going_on for call in turn.answer.tool_calls]
         return await self._ask(None, deferred=calls.results())
 
     async def _resume_and_ask(self, calls: PendingCalls) -> _Said:
@@ -206,6 +208,7 @@ class TurnRun:
             return said
         self._history = said.messages
         self._session = replace(self._session, utterance=self._text)
+        self._session.ledger.going_on = ()
         more = await self._ask(self._text)
         return replace(more, draft=replace(more.draft, text=f"{said.draft.text}\n\n{more.draft.text}"))
 

@@ -1,8 +1,10 @@
 """What may be said in a turn, and what a conversation is called. Pure."""
 
 import re
+from collections.abc import Sequence
 
 from steward.contract.errors import InputError, NotFoundError
+from steward.conversations.model import AnswerStatus, Turn
 
 LONGEST = 32_000
 TITLE = 80
@@ -47,3 +49,20 @@ def unknown(conversation_id: str) -> NotFoundError:
     return NotFoundError(
         f"There is no conversation '{conversation_id[:80]}'.", fix="Leave it out to start a new one."
     )
+
+
+def waiting_request(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """The turns of the request that waits now: from where it was said, over every yes since."""
+    start = len(turns) - 1
+    while start > 0 and _goes_on(turns[start], turns[start - 1]):
+        start -= 1
+    return turns[max(0, start) :]
+
+
+def _goes_on(turn: Turn, before: Turn) -> bool:
+    """Whether a turn only decided what the one before it left waiting, or asked for it once more."""
+    if before.answer.status is not AnswerStatus.PENDING_APPROVAL:
+        return False
+    waited = {call.proposal_id for call in before.answer.tool_calls if call.proposal_id}
+    decided = {call.proposal_id for call in turn.answer.tool_calls}
+    return not decided or bool(waited & decided)

@@ -18,7 +18,10 @@ FORBIDDEN_BY_SKILL = "SKILL_FORBIDS_TOOL"
 
 @dataclass(frozen=True, slots=True)
 class SkillBounds(Lenient):
-    """Implements `Rule`. Holds for the rest of the turn that opened a skill; the latest one counts."""
+    """Implements `Rule`. Holds for the rest of the request that opened a skill, over every yes on its way.
+
+    The skill that was opened last counts.
+    """
 
     def admit(
         self,
@@ -28,7 +31,8 @@ class SkillBounds(Lenient):
         ledger: Ledger,
         session: Session,  # noqa: ARG002
     ) -> Refusal | None:
-        used = [record for record in ledger.calls if record.tool == USE and record.status is CallStatus.DONE]
+        so_far = (*ledger.going_on, *ledger.calls)
+        used = [record for record in so_far if record.tool == USE and record.status is CallStatus.DONE]
         if not used or spec.name in ALWAYS:
             return None
         skill = mapping(used[-1].data)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+UP = (sys.executable, "-m", "steward", "up", "--port", "0")
 SECONDS_TO_START = 90
 
 
@@ -17,19 +18,21 @@ class Running:
     url: str
 
 
+def surroundings(folder: Path, database_url: str) -> dict[str, str]:
+    return os.environ | {
+        "STEWARD_HOME": str(folder / "home"),
+        "DATABASE_URL": database_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
+    }
+
+
 @asynccontextmanager
 async def steward_up(
     folder: Path, database_url: str, *options: str, **variables: str
 ) -> AsyncGenerator[Running]:
-    environment = os.environ | {
-        "STEWARD_HOME": str(folder / "home"),
-        "DATABASE_URL": database_url,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "none",
-        **variables,
-    }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "steward", "up", "--port", "0", *options,
-        env=environment, cwd=folder, stdout=asyncio.subprocess.PIPE,
+        *UP, *options,
+        env=surroundings(folder, database_url) | variables, cwd=folder, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
         assert process.stdout is not None

@@ -2,13 +2,15 @@
 
 import asyncio
 import signal
+import sys
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.running import steward_up
+from tests.running import SECONDS_TO_START, UP, steward_up, surroundings
 from tests.waiting import until
 
+IN_A_TERMINAL = Path(__file__).parents[1] / "programs" / "in_a_terminal.py"
 SLOW = """
 import pathlib, time
 
@@ -45,6 +47,25 @@ async def test_a_call_in_flight_is_finished_before_the_program_ends(
         async with asyncio.timeout(60):
             code = await steward.process.wait()
     assert (answer.json()["status"], answer.json()["data"], code) == ("done", "finished", 0)
+    assert not (tmp_path / "home" / "instance.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+async def test_it_ends_with_its_terminal_also_under_a_program_that_only_waits_for_it(
+    tmp_path: Path, database_url: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(IN_A_TERMINAL), *UP),
+        env=surroundings(tmp_path, database_url),
+        cwd=tmp_path,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert b"http" in await asyncio.wait_for(process.stdout.readline(), SECONDS_TO_START)
+    await process.communicate(b"close it\n")
+    assert process.returncode == 0
     assert not (tmp_path / "home" / "instance.json").exists()
 
 

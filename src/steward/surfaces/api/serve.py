@@ -19,6 +19,7 @@ from steward.bootstrap.samples import add_samples
 from steward.contract.errors import ConfigError, ErrorCode, StewardError
 from steward.servers.gateway.guard import RateLimit
 from steward.settings import Settings
+from steward.surfaces.api import terminal
 from steward.surfaces.api.app import create_app
 from steward.surfaces.api.mcp import WithGateway
 from steward.surfaces.instance import Instance, announced, require_none
@@ -42,7 +43,7 @@ async def serve(
     await require_none(settings)
     is_new = not initialised(settings)
     listening = _bind(host, port)
-    with listening:
+    with listening, terminal.watched() as terminal_closed:
         address = f"http://{_printable(host)}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
         async with open_platform(settings) as platform:
@@ -76,7 +77,7 @@ async def serve(
                 ready(address)
                 fill = samples and settings.samples and is_new
                 await stack.enter_async_context(_beginning(platform, fill=fill))
-                await _Server(config).serve(sockets=[listening])
+                await _Server(config, terminal_closed).serve(sockets=[listening])
 
 
 @asynccontextmanager
@@ -100,6 +101,10 @@ async def _beginning(platform: Platform, *, fill: bool) -> AsyncGenerator[None]:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, terminal_closed: "asyncio.Task[None]") -> None:
+        super().__init__(config)
+        self._terminal_closed = terminal_closed
+
     @contextmanager
     def capture_signals(self) -> Generator[None]:
         """Stop on a signal, and no more than that.
@@ -114,13 +119,18 @@ class _Server(uvicorn.Server):
         # A terminal that is closed ends it too, unless somebody (nohup) has said that it goes on.
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
             numbers.append(signal.SIGHUP)
+            self._terminal_closed.add_done_callback(self._hang_up)
         for number in numbers:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:
             yield
         finally:
+            self._terminal_closed.remove_done_callback(self._hang_up)
             for number in numbers:
                 loop.remove_signal_handler(number)
+
+    def _hang_up(self, _: "asyncio.Task[None]") -> None:
+        self.handle_exit(signal.SIGHUP, None)
 
 
 async def _require_key_beyond_loopback(platform: Platform, host: str) -> None:

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from steward.agents import evidence
 from steward.agents.profile import Draft
-from steward.conversations.model import AnswerStatus, CallRecord, CallStatus
+from steward.contract.errors import ErrorCode
+from steward.conversations.model import AnswerStatus, CallRecord
 from steward.models.planner.marks import read_marks
 from steward.models.runs import Answered
 
-ASKS_PERSON = "HUMAN_INPUT_PENDING"  # a tool has a question for the person, who is here
 WORDLESS = "I have no words for this. What was done is listed with the answer."
 
 
@@ -37,7 +37,7 @@ def draft_of(outcome: Answered[Any], calls: Sequence[CallRecord]) -> Draft:
 def asking(calls: Sequence[CallRecord]) -> CallRecord | None:
     """The last call, where it left a question for the person."""
     last = calls[-1] if calls else None
-    if last is None or last.status is not CallStatus.FAILED or last.error_code != ASKS_PERSON:
+    if last is None or last.error_code != ErrorCode.HUMAN_INPUT_PENDING:
         return None
     return last if isinstance(last.data, Mapping) else None
 

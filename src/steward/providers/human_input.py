@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from steward.contract.call import Done, ElicitAnswer, Failed, ToolCall, ToolResult, current_call
+from steward.contract.errors import ErrorCode
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.providers.functions import FunctionTool
 
-PENDING = "HUMAN_INPUT_PENDING"
 DECLINED = "HUMAN_INPUT_DECLINED"
 UNAVAILABLE = "HUMAN_INPUT_UNAVAILABLE"
 MAX_WAIT_SECONDS = 600
@@ -72,7 +72,7 @@ def request_human_input_tool(questions: QuestionStore | None) -> FunctionTool:
         return Failed(
             error=f"Nobody can be asked here, so the question waits for a person as {stored.id}. "
             f"'steward answer {stored.id} TEXT' answers it; then ask again.",
-            code=PENDING,
+            code=ErrorCode.HUMAN_INPUT_PENDING,
             data={"question_id": stored.id, "question": question},
         )
 

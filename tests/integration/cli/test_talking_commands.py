@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from steward.surfaces.cli import ask
 from steward.surfaces.cli.app import app
 from steward.surfaces.cli.output import at_terminal
-from steward.surfaces.cli.talking import show_sources
+from steward.surfaces.cli.talking import show_sources, show_steps
 
 Steward = Callable[..., Result]
 
@@ -151,3 +151,9 @@ def test_a_step_is_shown_once(steward: Steward) -> None:
     result = steward("ask", "What did I tell you about the boiler?")
     shown = [line for line in result.stderr.splitlines() if "boiler" in line]
     assert (len(shown), shown[0].startswith("· looking in memory for")) == (1, True), result.stderr
+
+
+def test_a_question_to_the_person_is_no_failure_on_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in ("HUMAN_INPUT_PENDING", "NOT_FOUND"):
+        show_steps("tool_result", {"status": "failed", "error": f"{code}!", "error_code": code})
+    assert capsys.readouterr().err == "  failed: NOT_FOUND!\n"

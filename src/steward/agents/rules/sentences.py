@@ -44,10 +44,6 @@ def words_of(text: str) -> list[str]:
     return [word.lower().replace("\u2019", "'") for word in _WORD.findall(text)]
 
 
-def quotes_in(text: str) -> list[str]:
-    return [next(part for part in found.groups() if part) for found in _QUOTED.finditer(text)]
-
-
 def sentences(text: str, *, names: tuple[str, ...] = ()) -> list[Sentence]:
     """The sentences of a text. `names` are titles of things, which are quotes wherever they stand."""
     lines = [line for line in _readable(text).split("\n") if line.strip()]

@@ -242,11 +242,6 @@ def can_look_up(tool: KnownTool) -> bool:
     return tool.reads and tool.intention == "find" and any(each.kind is Kind.TEXT for each in tool.parameters)
 
 
-def names_tool(said: str, tool: KnownTool) -> bool:
-    """Whether a sentence uses the tool's own words."""
-    return bool({stem(word) for word in split_name(said)} & tool.name_stems)
-
-
 def calls_by_name(said: str, tool: KnownTool) -> bool:
     """Whether a sentence opens with the tool's whole name: "create an event …" is for `create_event`."""
     verb, *things = [stem(word) for word in split_name(tool.name.rpartition("__")[2])] or [""]

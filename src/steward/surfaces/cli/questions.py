@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from steward.contract.errors import ErrorCode
 from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import JsonFlag, at_terminal, run, say, show_json, show_table
-
-PENDING = "HUMAN_INPUT_PENDING"
 
 
 def questions(as_json: JsonFlag = False) -> None:
@@ -54,7 +53,7 @@ async def settle_question(
     api: Api, result: dict[str, Any], call: tuple[str, dict[str, Any]], *, as_json: bool
 ) -> dict[str, Any]:
     """At a terminal, ask what a call wants to know and make it again; elsewhere the question waits."""
-    if result.get("error_code") != PENDING or as_json or not at_terminal():
+    if result.get("error_code") != ErrorCode.HUMAN_INPUT_PENDING or as_json or not at_terminal():
         return result
     text = typer.prompt(result["data"]["question"])
     await api.post(route("questions", result["data"]["question_id"], "answer"), {"answer": text})

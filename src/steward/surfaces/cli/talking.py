@@ -49,7 +49,7 @@ def show_steps(name: str, data: dict[str, Any]) -> None:
     match name:
         case "tool_call" if narrate(data["tool"], data["arguments"]) is None:  # else it is told as progress
             _aside(f"· {data['tool']}({_arguments(data['arguments'])})")
-        case "tool_result" if data["status"] not in ("done", "pending_approval") and not _declined(data):
+        case "tool_result" if data["status"] not in ("done", "pending_approval") and not _told_anyway(data):
             _aside(f"  {data['status']}: {data['error']}")
         case "progress":
             _aside(f"· {data['text']}")
@@ -57,9 +57,9 @@ def show_steps(name: str, data: dict[str, Any]) -> None:
             pass
 
 
-def _declined(data: dict[str, Any]) -> bool:
-    """The person said no: they know, and the answer says it."""
-    return data.get("error_code") == ErrorCode.PROPOSAL_REJECTED
+def _told_anyway(data: dict[str, Any]) -> bool:
+    """What is no failure here: the person's own no, and a question to them, which the answer asks."""
+    return data.get("error_code") in (ErrorCode.PROPOSAL_REJECTED, ErrorCode.HUMAN_INPUT_PENDING)
 
 
 def show_live(name: str, data: dict[str, Any]) -> None:

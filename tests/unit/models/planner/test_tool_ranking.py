@@ -10,7 +10,7 @@ from pydantic_ai import ToolDefinition
 
 import steward.models.planner
 from steward.bootstrap.core_tools import core_agent
-from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, names_tool
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, calls_by_name
 from steward.testing import MemoryFactStore
 
 
@@ -91,8 +91,21 @@ def test_no_tools_no_ranks() -> None:
     assert Ranking(Meanings()).rank("anything", []) == []
 
 
-def test_a_sentence_names_a_tool_by_its_own_words() -> None:
-    assert (names_tool("play it", OFFERED[2]), names_tool("sing it", OFFERED[2])) == (True, False)
+@pytest.mark.parametrize(
+    ("said", "called"),
+    [
+        ("Create an event: lunch with Sara", True),
+        ("please create the yearly event", True),
+        ("Remind me to create an event", False),
+        ("Create a task for the company event", False),
+        ("Show events", False),
+        ("", False),
+    ],
+)
+def test_a_sentence_that_opens_with_a_tools_whole_name_calls_it(said: str, called: bool) -> None:
+    [create] = tools(("calendar__create_event", "Make an event."))
+    [single] = tools(("create", "Make anything."))
+    assert (calls_by_name(said, create), calls_by_name(said, single)) == (called, False)
 
 
 # DESIGN's names of what is built in; the planner may know none of them.

@@ -66,7 +66,7 @@ async def test_what_was_told_answers_before_the_documents_are_asked(house: House
     ("asked", "status", "said"),
     [
         ("What is the capital of Portugal?", AnswerStatus.DONE, "search the web"),
-        ("What is my shoe size?", AnswerStatus.DONE, "I remember nothing about that."),
+        ("What is my shoe size?", AnswerStatus.DONE, "Tell me with “remember that …”."),
         ("Do you like music?", AnswerStatus.DONE, "I'm Steward"),
         ("What is my bank balance?", AnswerStatus.GAP, "I have no tool for this: banking."),
     ],

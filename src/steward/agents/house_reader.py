@@ -157,6 +157,9 @@ _TASKS = re.compile(
 )
 
 
+_MINE_TO_DO = re.compile(r"\s*(?:i|we)(?:'ve)?\s+(?:have|need|got|must|ought|should)\b", _I)
+
+
 def speaks_of_tasks(text: str) -> bool:
     """Whether a sentence speaks of the person's list, and not merely of something to be done."""
     said = bare(text)
@@ -169,11 +172,11 @@ def means_tasks(text: str, now: datetime, *, least: float = LIKELY_TASKS) -> boo
     return not isinstance(meaning, Other) and meaning.confidence >= least
 
 
-def reports_done(text: str) -> bool:
-    """Whether something is said to be done, rather than asked for."""
+def tells_of_tasks(text: str) -> bool:
+    """Whether something is said to be done, or to be one's own to do, rather than asked for."""
     now = now_for_speaker()
-    reports = isinstance(understand(text, now), Complete) and verb_of(text) is None
-    return reports and means_tasks(text, now)
+    done = isinstance(understand(text, now), Complete) and verb_of(text) is None
+    return (done or _MINE_TO_DO.match(text) is not None) and means_tasks(text, now)
 
 
 def understands(text: str) -> bool:

@@ -10,18 +10,20 @@ from datetime import datetime
 
 from steward.agents.house_reader import SOLE, means_tasks
 from steward.agents.languages import other_language
-from steward.agents.oneself import asks_about_self, is_statement
+from steward.agents.oneself import is_statement
+from steward.agents.research.questions import wants_to_know
 from steward.agents.task_reader import NAME as TASKS
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
-from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored, can_look_up
 from steward.models.planner.readers import READER
-from steward.models.planner.words import is_help
+from steward.models.planner.words import is_cancel, is_help
 
 PLAINLY = 0.5  # likeness to conversation from which something is nothing else
 MANNERS, TASK_MANNERS = "manners", "task-manners"
 _HELLO = (
-    r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))(?: there| steward| again| all)?"
+    r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))"
+    r"(?:,? (?:there|steward|again|all))?"
 )
 _GREETED = re.compile(rf"^{_HELLO}[\s,!.]+", re.IGNORECASE)
 _BARE_ANSWER = re.compile(
@@ -79,25 +81,31 @@ class Manners:
         if unread:
             return Tell(text=unread)
         said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked, now)
-        if said is None or (dialogue.asked and _BARE_ANSWER.match(dialogue.utterance)):
+        if said is None or (dialogue.asked and _answers(dialogue.utterance)):
             return None
         return Tell(text=f"{said} {self.offer}", confidence=1.0)
 
     def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored], now: datetime) -> str | None:
         """What to say to who only says something, where neither a tool nor an open question is meant."""
         said = dialogue.utterance
-        if dialogue.steps or dialogue.asked or asks_about_self(said) or not any(map(str.isalpha, said)):
+        if dialogue.steps or dialogue.asked or wants_to_know(said) or not any(map(str.isalpha, said)):
             return None
-        # What may be a fact to keep or a task that is done is conversation only where it plainly is.
-        plainly = is_statement(said) or means_tasks(said, now)
-        talk = self.talks(said, PLAINLY) if plainly else not _fits(ranked) and self.talks(said, 0.0)
-        return "I see." if talk else None
+        # What may be for a tool, a fact to keep or a task done is conversation only where it plainly is.
+        plainly = is_statement(said) or means_tasks(said, now) or _fits(ranked)
+        return "I see." if self.talks(said, PLAINLY if plainly else 0.0) else None
 
 
 def _fits(ranked: Sequence[Scored]) -> bool:
-    """Whether a tool may be meant by the words alone; the tasks' and some others are read by their reader."""
+    """Whether a tool may be meant by the words alone.
+
+    Some are read by their reader, and who asks for nothing asks for no search.
+    """
     by_words = [
-        each for each in ranked if each.tool.name not in SOLE and each.tool.metadata.get(READER) != TASKS
+        each
+        for each in ranked
+        if each.tool.name not in SOLE
+        and each.tool.metadata.get(READER) != TASKS
+        and not can_look_up(each.tool)
     ]
     return bool(by_words) and by_words[0].score >= THRESHOLD
 
@@ -115,8 +123,15 @@ def unreadable(text: str) -> str | None:
     )
 
 
+def _answers(text: str) -> bool:
+    """Whether it may be the answer to a question."""
+    return _BARE_ANSWER.match(text) is not None or is_cancel(text)
+
+
 def small_talk(text: str) -> str | None:
     """What to answer where somebody only makes conversation."""
     said = " ".join(text.split())
+    if is_cancel(said):
+        return "All right."
     parts = dict.fromkeys((said, _GREETED.sub("", said)))
     return next((answer for part in parts for pattern, answer in _SAID if pattern.match(part)), None)

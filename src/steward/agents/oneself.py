@@ -13,7 +13,7 @@ from steward.models.planner.words import bare
 from steward.tasks.answers import Cancel, No, Yes, read_answer
 
 POSSIBLY = 0.45  # anything that reads it more surely wins
-STATED = 0.9  # how things are: no wish, and no report of something done
+STATED = 0.97  # how things are: no wish, and no report of something done
 FACT = "fact"
 _I = re.IGNORECASE
 _QUESTION = re.compile(r"^(?:what|who|whom|whose|which|where|why|how|do|does|did|is|are|was|were|am)\b", _I)
@@ -39,6 +39,9 @@ _DONE = re.compile(  # "I've paid the rent", "my car is fixed"
     r"^(?:i|we)(?:'ve|'m|\s+(?:have|had|am|was|were))\s+(?:\w+ly\s+|just\s+|already\s+)*"
     r"\w+(?:ed|en|ne|id|nt|ht|wn|ade|ing)\b|\s(?:is|are|was|were|has)\s(?:now\s|already\s)?\w+(?:ed|en|ne|id|nt)$",
     _I,
+)
+_TIMED = re.compile(  # "we have a meeting on Friday": perhaps something to do
+    r"\b(?:today|tonight|tomorrow|at \d|(?:on|next|this|by) (?:\w+day|week|month|weekend))\b", _I
 )
 
 
@@ -68,7 +71,7 @@ def of_oneself(said: str) -> Reading | None:
         return None
     fact = said.strip(" .!")
     asked = Question(f"Should I remember this: “{fact}”?", {FACT: fact})
-    sure = POSSIBLY if _DONE.search(fact) else STATED
+    sure = POSSIBLY if _DONE.search(fact) or _TIMED.search(fact) else STATED
     return Reading(tool="store_memory", certainty=sure, question=asked)
 
 

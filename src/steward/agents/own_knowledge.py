@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from steward.agents.house_reader import SOLE, means_tasks, understands
-from steward.agents.house_voice import NOT_REMEMBERED, recollection
+from steward.agents.house_voice import recollection
 from steward.agents.manners import OFFER
 from steward.agents.oneself import asks_about_self, asks_about_us
 from steward.agents.research.evidence import MEMORY, MEMORY_SEARCHES
@@ -26,10 +26,11 @@ TASKS_MEANT = 0.9  # how sure the tasks' own reader must be to be asked alone
 POSSIBLY = 0.45  # of what memory holds on the subject, where nothing says that it answers
 BY_MEANING = 0.45  # how well a tool must fit that shares no word with the question
 WHAT_I_AM = f"I'm Steward, a program: no human, and here without a language model. {OFFER}"
+NOTHING = "I found nothing about that in my memory or your documents"
+TELL_ME = f"{NOTHING}. Tell me with “remember that …”."
 LOOK_IT_UP = (
-    "I found nothing about that in my memory or your documents, and I work without a language model here: I "
-    "know no facts of my own and make nothing up. I can look it up: say “search the web for …”, or ask the "
-    "researcher."
+    f"{NOTHING}, and I work without a language model here: I know no facts of my own and make nothing up. "
+    "I can look it up: say “search the web for …”, or ask the researcher."
 )
 
 
@@ -71,7 +72,9 @@ def _is_for_us(said: str, ranked: Sequence[Scored], now: datetime) -> bool:
         return False
     if asks_what(said):
         return True
-    return not understands(said) and (not means_another(said, ranked) or ranked[0].tool.changes)
+    return not understands(said) and (
+        not means_another(said, ranked, searches=True) or ranked[0].tool.changes
+    )
 
 
 def _another_may_know(said: str, ranked: Sequence[Scored], now: datetime) -> bool:
@@ -95,5 +98,5 @@ def _recalled(dialogue: Dialogue, *, confidence: float) -> Tell | None:
 
 def _nothing(said: str, personal: bool) -> Tell:
     if personal:
-        return Tell(text=NOT_REMEMBERED)
+        return Tell(text=TELL_ME)
     return Tell(text=WHAT_I_AM if asks_about_us(said) else LOOK_IT_UP)

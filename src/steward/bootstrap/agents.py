@@ -104,7 +104,7 @@ class Kind:
 def _assistant(making: Making) -> "Profile":
     from steward.agents.assistant import profile  # noqa: PLC0415 - Pydantic AI, see above
     from steward.agents.honesty import HonestAfterwards, HonestBeforehand  # noqa: PLC0415
-    from steward.agents.house_reader import HOUSE, reports_done, speaks_of_tasks, understands  # noqa: PLC0415
+    from steward.agents.house_reader import HOUSE, means_tasks, speaks_of_tasks, tells_of_tasks, understands  # noqa: PLC0415
     from steward.agents.house_reader import TOOLS as HOUSE_TOOLS  # noqa: PLC0415
     from steward.agents.manners import MANNERS, small_talk, unreadable  # noqa: PLC0415
     from steward.agents.oneself import is_statement  # noqa: PLC0415
@@ -115,7 +115,9 @@ def _assistant(making: Making) -> "Profile":
     from steward.agents.skills.rule import SkillBounds  # noqa: PLC0415
     from steward.agents.skills.tools import FIND  # noqa: PLC0415
     from steward.agents.tasks import reader_of, rules_for_any  # noqa: PLC0415
+    from steward.conversations.clock import now_for_speaker  # noqa: PLC0415
     from steward.models.planner.words import is_help  # noqa: PLC0415
+    from steward.selection.capabilities import TASKS, LexiconExtractor  # noqa: PLC0415
 
     # The planner chooses best among tools that do things; another agent, or a search for skills, is for a
     # model that can brief and follow.
@@ -131,7 +133,12 @@ def _assistant(making: Making) -> "Profile":
         return is_meant(making.skills, text)
 
     courtesies = (small_talk, unreadable, is_statement) if making.offline else (small_talk,)
-    ours = (understands, speaks_of_tasks, reports_done, asks_to_know, is_help, skilled)
+    lexicon = LexiconExtractor(making.library.embedder)
+
+    def a_task(text: str) -> bool:  # as the tasks' own reader and the lexicon of abilities both say
+        return means_tasks(text, now_for_speaker()) and lexicon.is_about(text, TASKS)
+
+    ours = (understands, speaks_of_tasks, tells_of_tasks, a_task, asks_to_know, is_help, skilled)
     find_gap = making.gaps(offered, [*courtesies, *ours])
     own = (OwnSources(),) if making.offline else ()
     return profile(

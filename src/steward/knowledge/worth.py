@@ -12,6 +12,7 @@ see ok okay yes yeah yep no nope bye goodbye night morning afternoon evening car
 really glad happy please sorry haha lol right exactly absolutely definitely totally hope talk soon
 later well oh ah hmm know mean got get it's that's i'm you're let's let fine""")
 )
+_OF_ONESELF = re.compile(r"\W*(?:i|we)['\u2019]", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _SPEAKER = re.compile(r"^[A-Z][\w .'-]{0,30}:\s+")
 _NEGATION = re.compile(
@@ -72,7 +73,9 @@ def _states(sentence: str) -> bool:
     words = terms(sentence)
     if sentence.rstrip().endswith("?") or all(word in _SMALL_TALK for word in words):
         return False
-    return not (words[0] in _SMALL_TALK and len(sentence.split()) <= 3)  # "Hey Mel!"
+    # "Hey Mel!", and not "I'm vegetarian".
+    greets = words[0] in _SMALL_TALK and _OF_ONESELF.match(sentence) is None
+    return not (greets and len(sentence.split()) <= 3)
 
 
 def contradicts(new: str, old: str) -> bool:

@@ -29,6 +29,7 @@ from steward.selection.requests import (
 DATA = Path(__file__).parent / "data"
 NAMED = 0.45  # how near a request must be to a capability's examples to bear its name
 PLAIN_WORDS = 0.34  # the same by words alone
+TASKS = "task_management"
 KEPT = 2_000  # tools whose kinships are remembered
 TALK = 0.6  # small talk is what is very near to it,
 HARDLY_TALK = 0.35  # or nearest to it and without a wish
@@ -134,6 +135,10 @@ class LexiconExtractor:
         CPU-bound where there is an embedder.
         """
         return all(need.kind is Kind.TALK and need.nearness >= likeness for need in self.needs(text))
+
+    def is_about(self, text: str, capability: str) -> bool:
+        """Whether all of a request needs this ability. CPU-bound where there is an embedder."""
+        return all(need.capability.name == capability for need in self.needs(text))
 
     def _is_talk(self, clause: str, nearest: Entry, near: float) -> bool:
         if nearest.kind is Kind.TALK and (near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))):

@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import ToolDefinition
 from tests.planner_talk import NOW
 
-from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks
+from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks, tells_of_tasks
 from steward.agents.manners import small_talk
 
 OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
@@ -103,4 +103,26 @@ def test_a_tool_that_is_not_offered_is_not_read() -> None:
     ],
 )
 def test_small_talk_is_answered_as_small_talk(said: str, answer: str | None) -> None:
+    assert small_talk(said) == answer
+
+
+@pytest.mark.parametrize(
+    "said", ["I've paid the rent", "the plants are watered", "I need to call the plumber on Thursday"]
+)
+def test_what_is_done_or_ones_own_to_do_is_told_of_tasks(said: str) -> None:
+    assert tells_of_tasks(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["Close the garage", "Delete the old orders table", "I need a taxi", "I live in Lyon"]
+)
+def test_a_command_or_a_wish_is_not(said: str) -> None:
+    assert not tells_of_tasks(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [("good morning, Steward", "Hello!"), ("hey, how's it going?", "I'm ready."), ("stop", "All right.")],
+)
+def test_a_greeting_before_something_else_is_only_a_greeting(said: str, answer: str) -> None:
     assert small_talk(said) == answer

@@ -20,7 +20,12 @@ def test_small_talk_and_questions_are_not_kept(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Ana lives in Berlin.", "Hi! I moved to Lisbon. How are you?", "Use asyncio.TaskGroup, not gather."],
+    [
+        "Ana lives in Berlin.",
+        "Hi! I moved to Lisbon. How are you?",
+        "Use asyncio.TaskGroup, not gather.",
+        "I'm vegetarian",
+    ],
 )
 def test_statements_are_kept(text: str) -> None:
     assert worth_keeping(text)

@@ -51,10 +51,13 @@ class ResearchProcedure:
         return _Research(self.judgement, dialogue, tools, now=now).next()
 
 
-def means_another(said: str, ranked: Sequence[Scored]) -> bool:
-    """Whether a tool that is no part of research fits clearly better: the time, a file."""
+def means_another(said: str, ranked: Sequence[Scored], *, searches: bool = False) -> bool:
+    """Whether a tool that is no part of research fits clearly better: the time, a file.
+
+    `searches`: whether another search, of files for example, is no part of it either.
+    """
     best = ranked[0] if ranked else None
-    if best is None or role_of(best.tool.name) in STEPS or can_look_up(best.tool):
+    if best is None or role_of(best.tool.name) in STEPS or (can_look_up(best.tool) and not searches):
         return False
     if not best.tool.own_words.intersection(keywords(said)):
         return False  # "... today?" is no question about the clock

@@ -46,16 +46,21 @@ _WHAT_IT_IS = re.compile(
     r"(?:what|who)(?:'s|\s+(?P<are>is|are|was|were))\s+(?P<article>an?\s+)?(?P<thing>[\w-]+(?:\s+[\w-]+)?)",
     re.IGNORECASE,
 )
-_MEANS = re.compile(r"what does [\w -]+ mean", re.IGNORECASE)
+_MEANS = re.compile(r"what does [\w -]+ mean|what(?:'s| is| are) the differences? between .+", re.IGNORECASE)
 _POINTING = word_set(
     "the my your our his her its their this that these those it in on at up for i you we they he she there"
 )
 _WANTS_TO_KNOW = re.compile(
     rf"^(?:find out|research|investigate|look (?:up|into)|search for|{_TELL_ME}|explain|describe|compare|"
-    r"what|who|whom|whose|which|when|where|why|how|is|are|was|were|does|do|did|has|have)\b",
+    r"know (?:what|who|when|where|why|which|how|if|whether|about)|what(?! an? )|who|whom|whose|which|when|"
+    r"where|why|how|is|are|was|were|does|do|did|has|have)\b",
     re.IGNORECASE,
 )
-_MAY = re.compile(r"^(?:can|could|may|should|must|shall|will|am|would)\s+(?!you\b)\w+\s+\S", re.IGNORECASE)
+_MAY = re.compile(  # "can I have ..." asks for it
+    r"^(?:can|could|may|should|must|shall|will|am|would)\s+(?!you\b)(?!(?:i|we)\s+(?:have|get|order|book)\b)"
+    r"\w+\s+\S",
+    re.IGNORECASE,
+)
 _OWN = re.compile(r"\b(?:my|our|mine|ours)\b", re.IGNORECASE)
 _TASK_WORDS = frozenset(
     map(
@@ -140,7 +145,7 @@ def topic_of(question: str) -> str:
 
 def asks_to_know(text: str) -> bool:
     """Whether somebody wants to know something of the world: that can be looked for, found or not."""
-    return _WANTS_TO_KNOW.match(bare(text)) is not None and _OWN.search(text) is None
+    return wants_to_know(text) and _OWN.search(text) is None
 
 
 def wants_to_know(text: str) -> bool:

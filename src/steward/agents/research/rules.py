@@ -20,12 +20,14 @@ from steward.agents.research.evidence import (
     PAGE_READERS,
     WEB_SEARCHES,
     Heard,
+    Passage,
     failures,
     from_records,
     passages,
 )
 from steward.agents.research.findings import Freshness, find
 from steward.agents.research.questions import asks_again
+from steward.agents.research.quotable import sentences
 from steward.agents.research.relevance import Relevance
 from steward.agents.rules.base import Lenient
 from steward.agents.rules.truth import ClaimsOnRecord
@@ -94,8 +96,12 @@ class OwnSources(Lenient):
         if draft.status is not AnswerStatus.DONE or not looked_up:
             return draft
         told = support("", draft.text, heard)  # what is quoted is supported, whatever words were asked with
-        kept = [each for each in passages(heard) if each in told or each.text.strip() in draft.text]
+        kept = [each for each in passages(heard) if each in told or _quoted(each, draft.text)]
         return replace(draft, sources=sources(kept), reasoning=account(heard, kept))
+
+
+def _quoted(passage: Passage, text: str) -> bool:
+    return any(piece in text for piece in (passage.text.strip(), *sentences(passage.text)))
 
 
 def _accounted(draft: Draft, *, ledger: Ledger, session: Session) -> Draft:

@@ -3,11 +3,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.parsing import parse_undisturbed
 from tests.postgres import TestServer, running_server, scratch_folder
 
 from steward.storage.postgres import Database, External
 
 pytest_plugins = ["tests.fixtures_telemetry"]
+parse_undisturbed()
 
 # No test is timed: a busy machine makes an example slow, not wrong.
 settings.register_profile("steward", deadline=None)

@@ -159,7 +159,8 @@ def _tasks(making: Making) -> "Profile":
 def _researcher(making: Making) -> "Profile":
     from steward.agents import researcher  # noqa: PLC0415
     from steward.agents.house_reader import understands  # noqa: PLC0415
-    from steward.agents.manners import MANNERS, small_talk  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, small_talk, unreadable  # noqa: PLC0415
+    from steward.agents.oneself import is_statement  # noqa: PLC0415
     from steward.agents.research.procedure import RESEARCH  # noqa: PLC0415
     from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
     from steward.agents.research.rules import ClaimsAboutUs, FromTheRecord  # noqa: PLC0415
@@ -171,11 +172,12 @@ def _researcher(making: Making) -> "Profile":
         return offered(tool) or tool.spec.name in researcher.OWN_TOOLS
 
     claims = () if making.offline else (ClaimsAboutUs(making.find_tool),)
+    courtesies = (small_talk, unreadable, is_statement) if making.offline else (small_talk,)
     return researcher.profile(
         making.offer(offered, procedures=(MANNERS, RESEARCH)),
         door=making.orchestrator,
         rules=(FromTheRecord(_relevance(making), _freshness(making)), *claims),
-        find_gap=making.gaps(known, [small_talk, understands, asks_to_know]),
+        find_gap=making.gaps(known, [*courtesies, understands, asks_to_know]),
     )
 
 

@@ -1,14 +1,13 @@
 """Addresses in an answer: those that the person or a tool named, and no others."""
 
-import re
 from collections.abc import Sequence
 
 from steward.agents.research.evidence import STORE
+from steward.agents.research.questions import ADDRESS
 from steward.agents.results import as_text
 from steward.conversations.model import CallRecord
 
 UNNAMED = "(an address that no tool returned)"
-_URL = re.compile(r"https?://[^\s<>\"'\])}]*[^\s<>\"'\])}.,;:!?]")
 
 
 def with_known_addresses(text: str, said: str, records: Sequence[CallRecord]) -> str:
@@ -17,4 +16,4 @@ def with_known_addresses(text: str, said: str, records: Sequence[CallRecord]) ->
     # What was stored are the answer's own words; they prove nothing.
     seen = [f"{as_text(dict(each.arguments))} {as_text(each.data)}" for each in records if each.tool != STORE]
     known = f"{said} {' '.join(seen)}"
-    return _URL.sub(lambda found: found[0] if found[0].rstrip("/") in known else UNNAMED, text)
+    return ADDRESS.sub(lambda found: found[0] if found[0].rstrip("/") in known else UNNAMED, text)

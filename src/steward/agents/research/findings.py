@@ -105,6 +105,16 @@ def find_in_library(
     return Finding(question, tuple(quotes), answered=bool(quotes))
 
 
+def find_opening(question: str, among: Sequence[Passage]) -> Finding:
+    """How each of these texts begins, for who asked about the text itself."""
+    quotes = [
+        Quote(" ".join(opening), each.source, 1.0)
+        for each in among
+        if (opening := sentences(each.text)[:MOST_QUOTES])
+    ]
+    return Finding(question, tuple(quotes), answered=bool(quotes))
+
+
 def _excerpt(question: str, passage: Passage, relevance: Relevance) -> Quote | None:
     """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
     pieces = sentences(passage.text)

@@ -49,6 +49,10 @@ def search_call(tool: str, arguments: Mapping[str, Any]) -> Call:
     return Call(tool=tool, arguments=arguments, goal=0, helper=True)
 
 
+def one_or_several(calls: Sequence[Call]) -> Call | Several | None:
+    return Several(tuple(calls)) if len(calls) > 1 else next(iter(calls), None)
+
+
 class Inquiry:
     """One step of one turn; everything it knows stands in the turn."""
 
@@ -69,7 +73,7 @@ class Inquiry:
             # Memory is asked about everything, also about what is to be looked up anew.
             calls = stage(self._questions if stage == self._ask_memory else still_open)
             if calls:
-                return Several(tuple(calls)) if len(calls) > 1 else calls[0]
+                return one_or_several(calls)
         return None
 
     def findings(self) -> list[Finding]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from steward.agents.oneself import is_statement
 from steward.agents.research.evidence import (
     DOCUMENT,
     KNOWLEDGE_SEARCH,
@@ -21,9 +22,18 @@ from steward.agents.research.evidence import (
     host_of,
     passages,
 )
-from steward.agents.research.findings import Finding, compose, find
-from steward.agents.research.inquiry import Inquiry, Judgement, Stage, role_of, search_call
-from steward.agents.research.questions import asks_how, keywords, search_query, topic_of
+from steward.agents.research.findings import Finding, compose, find, find_opening
+from steward.agents.research.inquiry import Inquiry, Judgement, Stage, one_or_several, role_of, search_call
+from steward.agents.research.questions import (
+    addresses_in,
+    asks_how,
+    keywords,
+    names_in,
+    search_query,
+    split_question,
+    topic_of,
+    without_addresses,
+)
 from steward.models.planner.decisions import Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored, can_look_up, wanted_intention
@@ -45,8 +55,11 @@ class ResearchProcedure:
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
         said = dialogue.utterance
-        told = wanted_intention(bare(said)) == "store"  # something to keep, not to find out
-        if told or is_help(said) or (not asks_how(said) and means_another(said, ranked)):
+        # Something to keep, not to find out; least of all in the web, whom it does not concern.
+        told = wanted_intention(bare(said)) == "store" or is_statement(said)
+        if told or is_help(said):
+            return None
+        if not asks_how(said) and not addresses_in(said) and means_another(said, ranked):
             return None
         return _Research(self.judgement, dialogue, tools, now=now).next()
 
@@ -61,6 +74,8 @@ def means_another(said: str, ranked: Sequence[Scored], *, searches: bool = False
         return False
     if not best.tool.own_words.intersection(keywords(said)):
         return False  # "... today?" is no question about the clock
+    if any(names_in(part) and not best.tool.own_words & {*keywords(part)} for part in split_question(said)):
+        return False  # another question stands beside it
     research = max((each.score for each in ranked if role_of(each.tool.name) in STEPS), default=0.0)
     return best.score >= THRESHOLD and best.score > research
 
@@ -69,8 +84,17 @@ class _Research(Inquiry):
     """What one does not have oneself is looked for in the web."""
 
     def next(self) -> Decision:
-        found = self.findings()
-        return self.search(found) or self._keep(found) or self._tell(found)
+        named = addresses_in(self._said) if PAGE_READERS[0] in self._tools else ()
+        found = self.findings() if not named else [self._on_pages()]
+        search = self.search(found) if not named else self._read(named)
+        return search or self._keep(found) or self._tell(found)
+
+    def _on_pages(self) -> Finding:
+        """What the pages that the person named say to the question; how they begin, where there is none."""
+        read = [each for each in passages(self._heard) if each.source.kind == WEB]
+        question = bare(without_addresses(self._said)).strip()
+        found = find(question, read, self._judgement.relevance)
+        return found if found.answered else find_opening(self._said, read)
 
     def _stages(self) -> Sequence[Stage]:
         return (*super()._stages(), self._ask_web, self._read_pages)
@@ -100,6 +124,11 @@ class _Research(Inquiry):
         chosen = [url for question in questions for url in self._worth_reading(question)]
         return [search_call(tool, {"url": url}) for url in dict.fromkeys(chosen)]
 
+    def _read(self, named: Sequence[str]) -> Decision | None:
+        read = {each.arguments.get("url") for each in self._heard if each.role in PAGE_READERS}
+        calls = [search_call(self._tools[PAGE_READERS[0]], {"url": url}) for url in named if url not in read]
+        return one_or_several(calls[:PAGES])
+
     def _worth_reading(self, question: str) -> list[str]:
         """The likeliest pages of a search, each from another site."""
         query = search_query(question)
@@ -125,7 +154,9 @@ class _Research(Inquiry):
         if tool is None or not new or any(each.role == STORE for each in self._heard):
             return None
         composed = compose(new)
-        return search_call(tool, {"content": composed.kept, "metadata": {"topic": topic_of(self._said)}})
+        return search_call(
+            tool, {"content": composed.kept, "metadata": {"topic": topic_of(without_addresses(self._said))}}
+        )
 
     def _tell(self, found: Sequence[Finding]) -> Tell:
         told = self.answer(found) or self.nearest()

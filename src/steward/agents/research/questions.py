@@ -5,6 +5,7 @@ import re
 from steward.models.planner.words import STOP, bare, split_name, stem, stems, word_set
 
 MOST_QUESTIONS = 4
+ADDRESS = re.compile(r"https?://[^\s<>\"'\])}]*[^\s<>\"'\])}.,;:!?]")
 _WH = r"(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|has|have)"
 _JOINED = re.compile(rf"\s*(?:[;?]\s+|,?\s+(?:and|then|also)\s+(?:also\s+)?(?={_WH}\b))", re.IGNORECASE)
 _COMPARED = re.compile(
@@ -127,14 +128,23 @@ def search_query(question: str) -> str:
 
 def keywords(text: str) -> tuple[str, ...]:
     """The stems that carry a question."""
-    return tuple(each for each in stems(text) if each not in _TASK_WORDS)
+    return tuple(each for each in stems(without_addresses(text)) if each not in _TASK_WORDS)
 
 
 def names_in(question: str) -> frozenset[str]:
     """Stems of names and numbers: what an answer must be about. The first word is no name."""
-    words = re.findall(r"[\w'\u2019.-]+", question)
+    words = re.findall(r"[\w'\u2019.-]+", without_addresses(question))
     named = [word for word in words[1:] if word[:1].isupper() or any(c.isdigit() for c in word)]
     return frozenset(stem(part) for word in named for part in split_name(word) if part not in STOP)
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ADDRESS.findall(text)))
+
+
+def without_addresses(text: str) -> str:
+    """An address says where to look; its letters are no words."""
+    return ADDRESS.sub(" ", text) if "://" in text else text
 
 
 def topic_of(question: str) -> str:

@@ -109,13 +109,14 @@ class GoalFinder:
             for name in reader.sole
         }
         scored = self._ranking.rank(clause, [tool for tool in tools if tool.name not in sole])
+        called = [each for each in scored if each.score >= THRESHOLD and calls_by_name(clause, each.tool)]
         if read is not None and read[1]:
             others = [each for each in scored if each.tool.metadata.get(READER) != read[0]]
             certainty = min(each.certainty for each in read[1])
             surest = max((each.score for each in others), default=0.0)
-            called = any(each.score >= THRESHOLD and calls_by_name(clause, each.tool) for each in others)
-            if not called and certainty >= max(THRESHOLD, surest - CLOSE):
+            if not any(each in others for each in called) and certainty >= max(THRESHOLD, surest - CLOSE):
                 return read_goals(read[0], read[1], tools, clause)
+        scored = called or scored
         if not scored or scored[0].score < THRESHOLD:
             return None
         rivals = [each for each in scored if scored[0].score - each.score < CLOSE]

@@ -84,7 +84,11 @@ class ToolGapReport(BaseModel):
             lines.append(
                 "Nearest: " + "; ".join(f"`{near.tool}` ({near.why})" for near in self.nearest) + "."
             )
-        if self.suggestions:
+        if not self.suggestions:
+            lines.append(
+                "To add it, put an MCP server in mcp.json or a Python tool of your own in tools.json."
+            )
+        else:
             offers = [
                 f"{each.server} ({each.about.rstrip('.')}: {each.install})" for each in self.suggestions
             ]

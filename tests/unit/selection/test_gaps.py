@@ -83,6 +83,13 @@ async def test_a_report_says_what_is_missing_what_was_checked_and_what_would_hel
     assert "did nothing" in told
 
 
+async def test_a_report_without_a_known_server_still_says_how_an_ability_is_added() -> None:
+    report = await detect("Print this letter on the office printer", reader=READER)
+    assert report is not None
+    told = report.explain()
+    assert (report.suggestions, "mcp.json" in told, "tools.json" in told) == ([], True, True)
+
+
 @pytest.mark.req("RES-FR-014")
 @pytest.mark.parametrize(
     "request_",

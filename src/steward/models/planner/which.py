@@ -7,6 +7,7 @@ from steward.models.planner import answers
 from steward.models.planner.decisions import Ask, Goal
 from steward.models.planner.parameters import Parameter
 from steward.models.planner.things import Thing
+from steward.models.planner.words import stems
 
 MAX_OPTIONS = 20
 Candidate = tuple[Any, Thing]
@@ -30,7 +31,8 @@ def which_question(
         question = f"I found {len(found)} that fit. Which one do you mean?\n{answers.numbered(labels)}"
     else:
         about = f" ({parameter.described.rstrip('.')})" if parameter.described else ""
-        question = f"Which {parameter.label} should I use for `{goal.tool.name}`{about}?"
+        label = parameter.label if stems(parameter.label) else f"“{parameter.label}”"  # no word by itself: to
+        question = f"Which {label} should I use for `{goal.tool.name}`{about}?"
         question += f"\n{answers.numbered(labels)}" if labels else ""
     options = [{"value": each, "label": str(each)} for each in parameter.choices] or [
         {"value": value, "label": label} for (value, _), label in zip(shown, labels, strict=True)

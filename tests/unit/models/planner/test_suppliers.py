@@ -19,7 +19,7 @@ async def test_a_parameter_whose_name_says_nothing_is_asked_for_and_not_searched
             input_schema=text(to=STRING, body=STRING),
         ),
     )
-    assert await Talk(door).say("Send a message") == "Which to should I use for `send_message`?"
+    assert await Talk(door).say("Send a message") == "Which “to” should I use for `send_message`?"
     assert looked == []
 
 

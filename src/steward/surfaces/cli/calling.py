@@ -1,4 +1,4 @@
-"""A command that is one tool call: made through the door, settled where it asks, and shown."""
+"""A command that is one of the library's tools: called through the door, settled where it asks, and shown."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from steward.surfaces.cli.output import result_exit, run, say, show_json
 from steward.surfaces.cli.progress import call_with_progress
 
 Show = Callable[[dict[str, Any]], None]
+LIBRARY = ("knowledge",)  # the agent whose tools these commands call; nobody waits for the others to start
 
 
 def call(
@@ -21,7 +22,7 @@ def call(
     doing: str | None = None,
 ) -> None:
     async def work() -> int:
-        async with connect() as api:
+        async with connect(agents=LIBRARY) as api:
             return await call_tool(api, tool, arguments, as_json=as_json, show=show, yes=yes, doing=doing)
 
     run(work, as_json=as_json)

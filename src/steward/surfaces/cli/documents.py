@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.surfaces.cli import embedders
-from steward.surfaces.cli.calling import call, call_tool
+from steward.surfaces.cli.calling import LIBRARY, call, call_tool
 from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
 from steward.surfaces.cli.watching import watch_folder
@@ -31,7 +31,7 @@ def list_documents(
     """
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get(route("knowledge", "collections", collection, "documents"), limit=limit)
         if as_json:
             show_json(found)
@@ -99,7 +99,7 @@ def add_url(
         return {"content": page.text, "source": url, "collection": collection, "title": title or page.title}
 
     async def work() -> int:
-        async with connect() as api:
+        async with connect(agents=LIBRARY) as api:
             return await call_tool(
                 api, "augment_knowledge", await arguments(), as_json=as_json, show=show_report
             )

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.surfaces.cli import documents, projects
-from steward.surfaces.cli.calling import call, call_tool
+from steward.surfaces.cli.calling import LIBRARY, call, call_tool
 from steward.surfaces.cli.client import connect, route
 from steward.surfaces.cli.output import JsonFlag, run, say, show_json, show_table
 
@@ -106,7 +106,7 @@ def delete(
 
     async def work() -> int:
         arguments = {"action": "delete", "collection_name": name}
-        async with connect() as api:
+        async with connect(agents=LIBRARY) as api:
             # A name that does not exist is said now, not after somebody agreed to its deletion.
             await api.get(route("knowledge", "collections", name, "documents"), limit=1)
             return await call_tool(
@@ -129,7 +129,7 @@ def history(
     """List what you asked, newest first, and how well it was answered."""
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=()) as api:
             found = await api.get("/v1/knowledge/queries", limit=limit)
         if as_json:
             show_json(found)

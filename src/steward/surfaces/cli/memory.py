@@ -10,6 +10,7 @@ from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
 
 app = typer.Typer(help="What Steward has learned.", no_args_is_help=True)
+AGENTS = ("memory",)  # whose tools these commands call; nobody waits for the others to start
 AgentOption = Annotated[str | None, typer.Option(help="Only what this agent keeps for itself.")]
 ProjectOption = Annotated[str | None, typer.Option(help="Only what belongs to this project.")]
 
@@ -28,7 +29,7 @@ def list_memories(
     """List memories, newest first."""
 
     async def work() -> None:
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             found = await api.get(
                 "/v1/memory", agent=agent, project=project, superseded=everything or None, limit=limit
             )
@@ -59,7 +60,7 @@ def search(
 
     async def work() -> int:
         arguments: dict[str, Any] = {"query": query, "top_k": top_k, "agent": agent, "project": project}
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             result = await api.post("/v1/tools/search_memory/call", {"arguments": arguments})
         if as_json:
             show_json(result["data"] if result["status"] == "done" else result)
@@ -92,7 +93,7 @@ def forget(
         if (memory_id is None) == (not everything):
             raise InputError("Say which memory to forget.", fix="Give its id, or --all.")
         arguments = {"id": memory_id, "agent": agent, "project": project}
-        async with connect() as api:
+        async with connect(agents=AGENTS) as api:
             if memory_id is not None:  # an id that does not exist is said now, not after somebody agreed
                 await api.get(route("memory", memory_id, "history"))
             result = await api.post("/v1/tools/forget_memory/call", {"arguments": arguments})

@@ -11,7 +11,7 @@ from typing import Any
 
 from steward.contract.errors import InputError
 from steward.knowledge.folders import IGNORE_FILE, Folder
-from steward.surfaces.cli.calling import Show, call_tool
+from steward.surfaces.cli.calling import LIBRARY, Show, call_tool
 from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import say
 
@@ -24,7 +24,7 @@ async def watch_folder(path: Path, collection: str, *, show: Show) -> None:
     import watchfiles  # noqa: PLC0415 - only here
 
     folder = _folder(path)
-    async with connect() as api:
+    async with connect(agents=LIBRARY) as api:
         say(f"Watching {folder} for collection '{collection}'. Ctrl-C ends it.", error=True)
         everything = {"path": str(folder), "collection": collection, "recursive": True}
         if await call_tool(api, "ingest_documents", everything, as_json=False, show=show, doing="Reading"):

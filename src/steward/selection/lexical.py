@@ -5,17 +5,15 @@ port. The index is kept until the tools change.
 """
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
 
 from steward.contract.ports import RankedTool
-from steward.contract.preferences import without_rivals
 from steward.contract.stems import english_stem
 from steward.contract.tool import ToolSpec
+from steward.selection.definitions import Definition, name_words
 
 SATURATION = 1.2
 LENGTH = 0.6
@@ -25,8 +23,6 @@ STOP = frozenset({
     "how", "i", "in", "is", "it", "me", "my", "of", "on", "or", "please", "show", "that", "the", "this",
     "to", "use", "what", "when", "where", "which", "who", "will", "with", "you", "your",
 })  # fmt: skip
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @lru_cache(maxsize=50_000)
@@ -36,8 +32,7 @@ def stem(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Stems of a text: `getUserName`, `get_user_name` and `get user names` read the same."""
-    parts = _WORD.findall(_HUMP.sub(" ", text))
-    return [stem(part) for raw in parts if (part := raw.lower()) not in STOP]
+    return [stem(word) for word in name_words(text).split() if word not in STOP]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +97,10 @@ def _frequencies(field: Mapping[str, list[str]], usual: Mapping[str, float]) -> 
 
 
 def _fields(tool: ToolSpec) -> dict[str, list[str]]:
+    definition = Definition(tool)
     names = " ".join((tool.name, *tool.aliases, tool.title or "", tool.category or ""))
-    told = " ".join((without_rivals(tool.description), *tool.examples))
     return {
         "name": words(names),
-        "description": words(told),
-        "parameters": words(" ".join(_parameters(tool))),
+        "description": words(" ".join((definition.about, *tool.examples))),
+        "parameters": words(definition.parameters),
     }
-
-
-def _parameters(tool: ToolSpec) -> Iterable[str]:
-    properties: Any = tool.input_schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return
-    for name, schema in cast("Mapping[str, Any]", properties).items():
-        yield name
-        if isinstance(schema, Mapping):
-            yield str(cast("Mapping[str, Any]", schema).get("description", ""))

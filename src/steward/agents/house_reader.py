@@ -65,7 +65,8 @@ _ON_THE_WEB = re.compile(
 )
 _NOW = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|current(?:ly)?|latest|newest|(?:most )?recent(?:ly)?|"
-    r"this (?:week|month|year|season|morning|weekend)|at the moment|these days|live|upcoming|"
+    r"this (?:week|month|year|season|morning|weekend)|at the moment|these days|upcoming|"
+    r"live (?:scores?|streams?|updates?|coverage|results?)|"
     r"next (?:week|month)|20[2-9]\d)\b",
     _I,
 )
@@ -157,7 +158,9 @@ _TASKS = re.compile(
 )
 
 
-_MINE_TO_DO = re.compile(r"\s*(?:i|we)(?:'ve)?\s+(?:have|need|got|must|ought|should)\b", _I)
+_OF_ONESELF = re.compile(
+    r"\s*(?:i|we)(?:'ve)?\s+(?:have|need|got|must|ought|should|forgot|still|finally|already)\b", _I
+)
 
 
 def speaks_of_tasks(text: str) -> bool:
@@ -176,7 +179,7 @@ def tells_of_tasks(text: str) -> bool:
     """Whether something is said to be done, or to be one's own to do, rather than asked for."""
     now = now_for_speaker()
     done = isinstance(understand(text, now), Complete) and verb_of(text) is None
-    return (done or _MINE_TO_DO.match(text) is not None) and means_tasks(text, now)
+    return (done or _OF_ONESELF.match(text) is not None) and means_tasks(text, now)
 
 
 def understands(text: str) -> bool:

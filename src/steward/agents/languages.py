@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _ENGLISH = word_set(
     """the a an is are was were be to of and in for on with at from by it this that my your i you he she we
-    they me what when where who which how do does did can could would will please not no have has"""
+    they me what when where who which how do does did can could would will please not no have has yo"""
 )
 _LITTLE = {
     "German": """der die das und ist nicht ich du wir ihr ein eine einen einem meine meinen mein zu zum zur

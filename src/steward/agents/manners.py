@@ -20,12 +20,14 @@ from steward.models.planner.readers import READER
 from steward.models.planner.words import is_cancel, is_help
 
 PLAINLY = 0.5  # likeness to conversation from which something is nothing else
+SURELY = 0.75  # the same for what is said of something of one's own: "my dog is named Rex" is a fact
 MANNERS, TASK_MANNERS = "manners", "task-manners"
 _HELLO = (
     r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))"
     r"(?:,? (?:there|steward|again|all))?"
 )
 _GREETED = re.compile(rf"^{_HELLO}[\s,!.]+", re.IGNORECASE)
+_OWN = re.compile(r"\s*(?:my|our)\b.*\s(?:is|are|was|were|has|have)\s", re.IGNORECASE)
 _BARE_ANSWER = re.compile(
     r"^(?:yes|yeah|yep|no|nope|ok|okay|sure|fine|great|cool|right|i see|never ?mind)(?: please| thanks)?\W*$",
     re.IGNORECASE,
@@ -91,8 +93,9 @@ class Manners:
         if dialogue.steps or dialogue.asked or wants_to_know(said) or not any(map(str.isalpha, said)):
             return None
         # What may be for a tool, a fact to keep or a task done is conversation only where it plainly is.
-        plainly = is_statement(said) or means_tasks(said, now) or _fits(ranked)
-        return "I see." if self.talks(said, PLAINLY if plainly else 0.0) else None
+        perhaps = is_statement(said) or means_tasks(said, now) or _fits(ranked)
+        least = SURELY if _OWN.match(said) else PLAINLY if perhaps else 0.0
+        return "I see." if self.talks(said, least) else None
 
 
 def _fits(ranked: Sequence[Scored]) -> bool:

@@ -26,8 +26,9 @@ _SELF = re.compile(
     _I,
 )
 _STATEMENT = re.compile(
-    r"^(?:i|we)(?:'m|'ve|\s+(?:am|was|were|have|had|live|lived|work|worked|like|love|prefer|hate|dislike|speak|"
-    r"grew|study|studied|moved|own|drive|play|eat|drink|use|wear))\s+(?!(?:to|done|finished|this|that|it|you)\b)\S|"
+    r"^(?:i|we)(?:'m|'ve|(?:\s+(?:don'?t|do not|never|always|only|usually|mostly))?"
+    r"\s+(?:am|was|were|have|had|live|lived|work|worked|like|love|prefer|hate|dislike|speak|grew|study|studied|"
+    r"moved|own|drive|play|eat|drink|use|wear))\s+(?!(?:to|done|finished|this|that|it|you)\b)\S|"
     r"^(?:my|our)\s+[\w' -]{1,60}?\s(?:is|are|was|were|has|likes|lives|works|hates|prefers|loves)\s+\S",
     _I,
 )
@@ -61,7 +62,7 @@ def is_statement(text: str) -> bool:
     """Whether somebody says something of themselves and asks for nothing."""
     said = bare(text).rstrip(" .!")
     stated = _STATEMENT.match(said) or _NAMES.match(said)
-    return not text.rstrip().endswith("?") and stated is not None
+    return stated is not None and not text.rstrip().endswith("?") and _US.search(said) is None
 
 
 def of_oneself(said: str) -> Reading | None:

@@ -37,7 +37,8 @@ _AGAIN = re.compile(
 # The words that only ask. "Tell me a joke" asks for something to be made up, and is no such question.
 _TELL_ME = r"tell me(?! an? (?!bit\b|little\b))"
 _ASKING = re.compile(
-    rf"^(?:please\s+)?(?:{_TELL_ME}(?: (?:a bit|a little|more|something|all|everything))?(?: about)?|"
+    rf"^(?:please\s+)?(?:show me(?= how\b)|"
+    rf"{_TELL_ME}(?: (?:a bit|a little|more|something|all|everything))?(?: about)?|"
     r"(?:explain|describe)(?: to me)?|do you know|"
     r"what (?:do|does) [\w ]{1,40}? say (?:about|on)|i(?:'d| would) like to know(?: about)?|"
     r"(?:can|could|may|should) (?:i|we))\s+(?=\S)",
@@ -52,7 +53,8 @@ _POINTING = word_set(
     "the my your our his her its their this that these those it in on at up for i you we they he she there"
 )
 _WANTS_TO_KNOW = re.compile(
-    rf"^(?:find out|research|investigate|look (?:up|into)|search for|{_TELL_ME}|explain|describe|compare|"
+    rf"^(?:find out|research|investigate|look (?:up|into)|search for|show me how|"
+    rf"{_TELL_ME}|explain|describe|compare|"
     r"know (?:what|who|when|where|why|which|how|if|whether|about)|what(?! an? )|who|whom|whose|which|when|"
     r"where|why|how|is|are|was|were|does|do|did|has|have)\b",
     re.IGNORECASE,
@@ -166,7 +168,7 @@ def wants_to_know(text: str) -> bool:
 
 def asks_how(text: str) -> bool:
     """Whether somebody asks how a thing is done, rather than for it to be done."""
-    return _HOW_TO.match(bare(text)) is not None
+    return _HOW_TO.match(_ASKING.sub("", bare(text))) is not None
 
 
 def asks_what(text: str) -> bool:

@@ -34,6 +34,12 @@ async def test_the_clock_answers_no_question_that_stands_beside_one_about_the_ti
     assert ("Solheim" in found.answer, "web_search" in tools(found)) == (True, True)
 
 
+async def test_search_again_means_what_was_asked_before(house: House, web: Web) -> None:
+    first = await house.ask("How tall is the Brennan Tower?")
+    found = await house.ask("Search again", conversation=first.conversation)
+    assert (web.searched, "312 metres" in found.answer) == (["tall Brennan Tower"] * 2, True)
+
+
 @pytest.mark.req("RES-FR-014")
 @pytest.mark.parametrize(
     "said", ["My favourite colour is green", "Wie hoch ist der Turm von Pisa?", "I am tired today"]

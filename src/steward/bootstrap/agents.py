@@ -162,7 +162,7 @@ def _researcher(making: Making) -> "Profile":
     from steward.agents.manners import MANNERS, small_talk, unreadable  # noqa: PLC0415
     from steward.agents.oneself import is_statement  # noqa: PLC0415
     from steward.agents.research.procedure import RESEARCH  # noqa: PLC0415
-    from steward.agents.research.questions import asks_to_know  # noqa: PLC0415
+    from steward.agents.research.questions import asks_to_know, repeats  # noqa: PLC0415
     from steward.agents.research.rules import ClaimsAboutUs, FromTheRecord  # noqa: PLC0415
 
     def offered(tool: RegisteredTool) -> bool:
@@ -177,7 +177,7 @@ def _researcher(making: Making) -> "Profile":
         making.offer(offered, procedures=(MANNERS, RESEARCH)),
         door=making.orchestrator,
         rules=(FromTheRecord(_relevance(making), _freshness(making)), *claims),
-        find_gap=making.gaps(known, [*courtesies, understands, asks_to_know]),
+        find_gap=making.gaps(known, [*courtesies, understands, asks_to_know, repeats]),
     )
 
 

@@ -144,7 +144,7 @@ def test_sources_are_listed_with_their_dates(capsys: pytest.CaptureFixture[str])
         {"title": "U", "location": "https://u", "date": None},
     ]
     show_sources({"answer": "Tea. [2] U (https://u)", "sources": sources})
-    assert capsys.readouterr().out == "[1] T (https://x, 2026-01-02)\n"  # the other one the answer names
+    assert capsys.readouterr().out == "- T (https://x, 2026-01-02)\n"  # the other one the answer names
 
 
 def test_a_step_is_shown_once(steward: Steward) -> None:

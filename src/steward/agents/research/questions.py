@@ -34,6 +34,14 @@ _AGAIN = re.compile(
     r"|\b(?:refresh|re-?check|re-?search|up-?to-?date|update (?:this|that|it))\b",
     re.IGNORECASE,
 )
+# The wish itself, which is no question: what it is about stands beside it, or was asked before.
+_ONCE_MORE = re.compile(
+    r"^(?:(?:and|please|now)\s+)*(?:search|look|check|research|ask)(?:\s+(?:it|this|that))?(?:\s+up)?"
+    r"(?:\s+(?:the\s+)?(?:web|internet))?(?:\s+for\s+(?:it|this|that))?\s+(?:again|anew|once more|afresh)\b"
+    r"(?:\s+(?:online|on the (?:web|internet)))?(?:\s+for\s+(?:it|this|that)\b|\s+(?:for|about)\b)?"
+    r"[\s:,.!-]*",
+    re.IGNORECASE,
+)
 # The words that only ask. "Tell me a joke" asks for something to be made up, and is no such question.
 _TELL_ME = r"tell me(?! an? (?!bit\b|little\b))"
 _ASKING = re.compile(
@@ -82,7 +90,8 @@ def split_question(text: str, before: str = "") -> tuple[str, ...]:
     compared = _compared(text)
     if compared:
         return compared
-    parts = [part.strip(" ,.?") for part in _JOINED.split(text.strip()) if part.strip(" ,.?")]
+    pieces = [_ONCE_MORE.sub("", piece.strip()).strip(" ,.?") for piece in _JOINED.split(text.strip())]
+    parts = [piece for piece in pieces if piece]
     subject = "" if _EXPLETIVE.search(text) else _subject(before)
     found: list[str] = []
     for part in parts[:MOST_QUESTIONS]:
@@ -90,7 +99,7 @@ def split_question(text: str, before: str = "") -> tuple[str, ...]:
         subject = _subject(standing) or subject
         standing = _ASKING.sub("", standing)
         found.append(f"{standing}?" if re.match(rf"{_WH}\b", standing, re.IGNORECASE) else standing)
-    return tuple(dict.fromkeys(found)) or (text.strip(),)
+    return tuple(dict.fromkeys(found)) or (before or text.strip(),)
 
 
 def _compared(text: str) -> tuple[str, ...]:
@@ -184,6 +193,11 @@ def asks_what(text: str) -> bool:
 
 def about_now(question: str) -> bool:
     return _ABOUT_NOW.search(question) is not None
+
+
+def repeats(text: str) -> bool:
+    """Whether a text begins with the wish to search once more."""
+    return _ONCE_MORE.match(text.strip()) is not None
 
 
 def asks_again(text: str) -> bool:

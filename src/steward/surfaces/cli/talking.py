@@ -72,12 +72,12 @@ def show_live(name: str, data: dict[str, Any]) -> None:
 
 
 def show_sources(answer: dict[str, Any]) -> None:
-    """Those that the answer does not name itself."""
-    for number, source in enumerate(answer["sources"], 1):
+    """Those that the answer does not name itself; without numbers, of which it has its own."""
+    for source in answer["sources"]:
         if source["location"] in answer["answer"]:
             continue
         when = f", {source['date']}" if source.get("date") else ""
-        say(visible(f"[{number}] {source['title']} ({source['location']}{when})"))
+        say(visible(f"- {source['title']} ({source['location']}{when})"))
 
 
 def _arguments(arguments: dict[str, Any]) -> str:

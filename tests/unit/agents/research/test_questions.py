@@ -67,6 +67,10 @@ def test_names_and_numbers_are_what_an_answer_must_be_about() -> None:
 def test_what_is_asked_about_now_or_anew_is_told_apart() -> None:
     assert (about_now("What is the weather in Seoul today?"), about_now("Who wrote Faust?")) == (True, False)
     assert asks_again("Search the web again for it")
+    asked = "What is the capital of France?"
+    for said in (f"Search again: {asked}", f"{asked} Please search again.", "Search the web again for it"):
+        assert split_question(said, asked) == (asked,)
+    assert split_question("Look up again") == ("Look up again",)
     assert not asks_again("What is the capital of France?")
 
 

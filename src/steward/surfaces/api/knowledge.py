@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from steward.contract.errors import ConflictError
+from steward.knowledge.ports import StoredSpace
 from steward.surfaces.api.identity import Admin, Reader
 from steward.surfaces.api.paging import After, AfterNumber, Limit, cut, overfull
 from steward.surfaces.api.state import Here
@@ -150,9 +151,12 @@ async def list_queries(
 
 
 @router.get("/embedders")
-async def list_embedders(platform: Here, _: Reader) -> EmbedderList:
-    """The models whose vectors are kept, with what they take on the disk."""
+async def list_embedders(
+    platform: Here, _: Reader, limit: Limit = 1_000, after: After = None
+) -> EmbedderList:
+    """The models whose vectors are kept, by name, with what they take on the disk."""
     base = platform.library.base
+    page, following = cut(await base.embedders(), limit=limit, after=after, key=_space_key)
     return EmbedderList(
         items=[
             EmbedderItem(
@@ -163,9 +167,14 @@ async def list_embedders(platform: Here, _: Reader) -> EmbedderList:
                 size_bytes=space.size,
                 in_use=space.embedder == base.embedder,
             )
-            for space in await base.embedders()
-        ]
+            for space in page
+        ],
+        next=following,
     )
+
+
+def _space_key(space: StoredSpace) -> str:
+    return f"{space.embedder} {space.dimensions:05}"
 
 
 @router.delete("/embedders/{name:path}")

@@ -122,6 +122,8 @@ async def test_a_tool_is_found_by_the_requests_that_it_gives_as_examples(
     home: Path, database_url: str
 ) -> None:
     async with platform(home, database_url) as opened:
+        await opened.search.warm()
+        await until(lambda: not opened.search.index.missing(), seconds=60)
         assert first(opened, "What is the weather like in Lisbon?") == "web_search"
         assert first(opened, "What did I tell you about my bicycle?") == "search_memory"
 

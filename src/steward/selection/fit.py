@@ -29,11 +29,10 @@ ALONE, ALONE_BIAS = 8.28, -3.85
 # Among more, the right one stands out from the others. Fitted on sources that the reader was not taught with,
 # where half of the requests had no tool; here more are taken to have one, because refusing what could be done
 # is the worse mistake.
-ITSELF = {"cosine": 4.1}
-OUTSTANDING = {"cosine": 1.82, "tool_in_request": 5.21, "request_in_tool": 4.43}
-BIAS, LENIENCE = -3.69, 0.69  # two of three requests can be served
-# Of more tools than the usual ten one stands out by luck the more easily, the more there are.
-MANY, BY_LUCK = 10, 1.4
+ITSELF = {"cosine": 1.75, "tool_in_request": 2.91, "request_in_tool": 1.25}
+OUTSTANDING = {"cosine": 3.77, "tool_in_request": 3.85, "request_in_tool": 2.31}
+BIAS, LENIENCE = -4.66, 1.1  # three of four requests can be served
+MANY = 10  # the usual number of tools; of more than that, one stands out by luck the more easily
 KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
 
 
@@ -51,16 +50,11 @@ class Judged:
     definition: Definition
     fit: float  # the probability that it does what is asked
     evidence: Evidence | None = None  # None where only words were compared
-    lenience: float = 0.0  # the benefit of the doubt that is in it
 
-    def strictly(self, kinship: float) -> "Judged":
-        """The same without the benefit of the doubt, where it is known what kind of tool is wanted.
-
-        `kinship`: how near the tool is to that kind.
-        """
+    def for_kind(self, kinship: float) -> "Judged":
+        """The same where it is known what kind of tool is wanted; `kinship`: how near the tool is to it."""
         logit = math.log(max(self.fit, 1e-9) / max(1 - self.fit, 1e-9))
-        strange = KINSHIP * min(0.0, kinship - RELATED)
-        return replace(self, lenience=0.0, fit=_logistic(logit - self.lenience + strange))
+        return replace(self, fit=_logistic(logit + KINSHIP * min(0.0, kinship - RELATED)))
 
 
 class FitJudge:
@@ -81,8 +75,7 @@ class FitJudge:
             for texts in read
         ]
         fits = chances(evidence)
-        lenience = LENIENCE if len(tools) >= FEW else 0.0
-        judged = [Judged(*each, lenience) for each in zip(tools, fits, evidence, strict=True)]
+        judged = [Judged(*each) for each in zip(tools, fits, evidence, strict=True)]
         return sorted(judged, key=lambda each: -each.fit)
 
     def _readings(self, texts: Sequence[str]) -> list[ReadText]:
@@ -119,7 +112,7 @@ def chances(evidence: Sequence[Evidence]) -> list[float]:
     alone = np.array([ALONE_BIAS + ALONE * each.tool_in_request for each in evidence])
     if len(evidence) < FEW:
         return list(map(_logistic, alone.tolist()))
-    by_luck = BY_LUCK * math.log(max(1.0, len(evidence) / MANY))
+    by_luck = math.log(max(1.0, len(evidence) / MANY))
     logits = np.full(len(evidence), BIAS + LENIENCE - by_luck)
     for name, weight in OUTSTANDING.items():
         values = np.array([cast("float", getattr(each, name)) for each in evidence])

@@ -18,7 +18,7 @@ from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_na
 from steward.selection.definitions import Definition, name_words
 from steward.selection.fit import FitJudge, Judged
 from steward.selection.lexical import LexicalRanker
-from steward.selection.requests import snake_case
+from steward.selection.requests import snake_case, speaks_of_own
 
 FITS = 0.5  # the probability from which a tool counts as able
 CANDIDATES = 20  # tools that are looked at closely
@@ -29,7 +29,8 @@ ON_ITS_OWN = 0.6  # nearness from which a clause of a longer request asks for so
 SURE = 0.7  # nearness from which it is known which kind of tool is wanted
 WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
-_SEARCHED = frozenset({"web", "internet", "memory", "memories", "knowledge"})
+_OWN = frozenset({"memory", "memories", "knowledge"})
+_SEARCHED = _OWN | {"web", "internet"}
 _RUN = frozenset({"run", "execute", "execution", "interpreter", "interpret", "eval", "evaluate", "sandbox"})
 _PROGRAM = frozenset({"code", "python", "javascript", "script", "program", "shell", "notebook"})
 
@@ -179,10 +180,11 @@ class ToolGapDetector:
     def _find(self, need: Need, tools: Sequence[ToolSpec]) -> _Finding:
         judged = self._judged(need.clause, tools)
         if need.kind is Kind.SYSTEM and need.nearness >= SURE:
-            close = [self._strictly(each, need) for each in judged[:CLOSE]]
+            close = [self._for_kind(each, need) for each in judged[:CLOSE]]
             judged = sorted(close, key=lambda each: -each.fit)
         best = judged[0].fit if judged else 0.0
-        if need.kind is Kind.LOOKUP and any(map(looks_things_up, tools)):
+        known_to = looks_own_things_up if speaks_of_own(need.clause) else looks_things_up
+        if need.kind is Kind.LOOKUP and any(map(known_to, tools)):
             best = max(best, 0.9)
         if need.kind is Kind.COMPUTING and any(map(runs_code, tools)):
             best = max(best, 0.9)
@@ -190,10 +192,10 @@ class ToolGapDetector:
             best = max(best, 0.9)
         return _Finding(need, best, judged[:NEAREST])
 
-    def _strictly(self, judged: Judged, need: Need) -> Judged:
+    def _for_kind(self, judged: Judged, need: Need) -> Judged:
         if judged.evidence is None:
             return judged
-        return judged.strictly(self._lexicon.kinship(need.capability.name, judged.definition.whole))
+        return judged.for_kind(self._lexicon.kinship(need.capability.name, judged.definition.whole))
 
     def _judged(self, clause: str, tools: Sequence[ToolSpec]) -> list[Judged]:
         if self._judge is None:
@@ -229,8 +231,17 @@ class ToolGapDetector:
 
 def looks_things_up(tool: ToolSpec) -> bool:
     """Whether it searches the web, documents or memory for whatever it is asked."""
+    return _searches(tool, _SEARCHED)
+
+
+def looks_own_things_up(tool: ToolSpec) -> bool:
+    """Whether it searches what the person has told or filed."""
+    return _searches(tool, _OWN)
+
+
+def _searches(tool: ToolSpec, places: frozenset[str]) -> bool:
     said = set(name_words(tool.name).split())
-    return bool(said & {"search", "query"} and said & _SEARCHED)
+    return bool(said & {"search", "query"} and said & places)
 
 
 def runs_code(tool: ToolSpec) -> bool:

@@ -34,7 +34,8 @@ _VERBS = word_set(
 _POLITE = re.compile(
     r"^\s*(?:(?:hey|hi|hello|ok|okay|so|well|now|please|kindly|(?:could|can|would|will) you(?: please)?|"
     r"i(?:'d| would)? (?:want|need|like|love)(?: you)? to|i am trying to|let'?s|go ahead and|help me(?: to)?|"
-    r"i want you to|are you able to|is it possible to)\b[\s,!.]*)+",
+    r"i want you to|are you able to|is it possible to|"
+    r"is there (?:a|any) way (?:for (?:me|you|us) )?to)\b[\s,!.]*)+",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'(?!\w)")
@@ -44,8 +45,16 @@ _JOINT = re.compile(
 )
 _VALUE = re.compile(r"(?<=[a-z0-9,] )[A-Z][\w'\u2019-]*|\b\S*\d\S*")
 _QUESTION = re.compile(
-    r"(?:and\s+)?(?:tell me\s+|do you know\s+)?"
-    r"(?:what|who|whom|whose|when|where|why|which|how|is|are|was|were|does|did|do|has|have|should|explain)\b",
+    r"(?:and\s+)?(?:tell me\s+|(?:do you )?know\s+|find out\s+)?"
+    r"(?:what|who|whom|whose|when|where|why|which|how|explain|"
+    # "I would like to have ..." has the same words and asks nothing.
+    r"(?<!\bto )(?:is|are|was|were|does|did|do|has|have|should))\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"\b(?:my|our)\s+(?!(?:area|city|town|country|state|region|neighbou?rhood|opinion|understanding)\b)|"
+    r"\b(?:this|these)\s+"
+    r"(?!(?:mean|week|month|year|morning|afternoon|evening|weekend|season|century|days)\b)[a-z]",
     re.IGNORECASE,
 )
 _SEARCH = re.compile(
@@ -88,8 +97,14 @@ def without_values(text: str) -> str:
 
 def is_question(clause: str) -> bool:
     """Whether it asks to know or to look up something rather than to have something done."""
-    said = bare(clause)
-    return _QUESTION.match(said) is not None or _SEARCH.match(said) is not None
+    courtesy = _POLITE.match(clause)
+    at = courtesy.end() if courtesy else len(clause) - len(clause.lstrip())
+    return bool(_QUESTION.match(clause, at) or _SEARCH.match(clause, at))
+
+
+def speaks_of_own(clause: str) -> bool:
+    """Whether it is about something that the speaker has or points at, which nobody has published."""
+    return _OWN.search(clause) is not None
 
 
 def wants_nothing(text: str) -> bool:

@@ -225,3 +225,18 @@ async def test_a_clause_that_names_no_ability_of_its_own_is_done_with_the_whole(
     asked = "Find a lawyer for divorce cases in Chicago and charge at most 400 dollars per hour"
     async with Client(server) as client:
         assert await ToolGapDetector(client, reader=READER).detect_missing_tools(asked) is None
+
+
+async def test_the_web_answers_what_was_published_and_nothing_else() -> None:
+    server: FastMCP = FastMCP("web")
+
+    @server.tool
+    def web_search(query: str) -> list[str]:
+        """Search the web and return results with title, url and snippet."""
+        raise NotImplementedError
+
+    async with Client(server) as client:
+        detector = ToolGapDetector(client, reader=READER)
+        assert await detector.detect_missing_tools("Which painters belong to the Baroque era?") is None
+        assert await detector.detect_missing_tools("Which of my invoices are unpaid?") is not None
+    assert await detect("Which of my invoices are unpaid?", reader=READER) is None  # memory may know

@@ -1,6 +1,14 @@
 import pytest
 
-from steward.selection.requests import bare, clauses, is_question, name_for, snake_case, without_values
+from steward.selection.requests import (
+    bare,
+    clauses,
+    is_question,
+    name_for,
+    snake_case,
+    speaks_of_own,
+    without_values,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,8 +40,21 @@ def test_what_nobody_wrote_down_is_named_by_verb_and_object(clause: str, name: s
 
 
 def test_a_question_asks_to_know_and_a_command_to_do() -> None:
-    asked = ["What is it?", "please tell me who won", "Turn it on", "whatever you do, stop"]
-    assert [is_question(each) for each in asked] == [True, True, False, False]
+    asked = [
+        "What is it?",
+        "please tell me who won",
+        "I want to know when it opens",
+        "Hello, is there any bread?",
+    ]
+    done = ["Turn it on", "whatever you do, stop", "I would like to have access to the archive"]
+    done += ["Is there a way to back the server up every night?"]
+    assert [is_question(each) for each in [*asked, *done]] == [True] * 4 + [False] * 4
+
+
+def test_what_the_speaker_has_or_points_at_is_nothing_that_was_published() -> None:
+    own = ["What is in my cellar?", "which style is this painting", "how do these figures compare"]
+    public = ["What does petrol cost in my city?", "who won this year", "what does this mean", "is amy here"]
+    assert [speaks_of_own(each) for each in [*own, *public]] == [True] * 3 + [False] * 4
 
 
 def test_names_and_numbers_are_what_a_request_is_about_not_what_it_asks() -> None:

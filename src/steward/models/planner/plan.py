@@ -194,7 +194,7 @@ class _Turn:
         if len(labelled) > 1 and is_all(said):
             return [value for value, _ in labelled]
         at = at_places(places(said), labelled)
-        by_name = [] if at else named(said, labelled) or named(bare_of_one(said), labelled)
+        by_name = [] if at else named([said, bare_of_one(said)], labelled)
         return [value for value, _ in (at or by_name)] if at or len(by_name) == 1 else []
 
     # --- what came of it ---

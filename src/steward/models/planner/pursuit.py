@@ -243,7 +243,7 @@ class Pursuit:
             return exact
         if is_it(inner):
             return self._last_touched(goal, parameter)
-        return matching(inner, self._last_shown(goal, parameter)) if ordinal(inner) is not None else []
+        return matching([inner], self._last_shown(goal, parameter)) if ordinal(inner) is not None else []
 
     def _last_shown(self, goal: Goal, parameter: Parameter) -> list[Candidate]:
         """What the latest list that the person saw held, in its order."""
@@ -284,12 +284,12 @@ class Pursuit:
             if mention.places and self._last_shown(goal, parameter):
                 return [], False  # there is a list, and it has no such place
             if mention.among is None or not candidates:
-                return (matching(mention.text, candidates) if mention.text else candidates), False
+                return (matching([mention.text], candidates) if mention.text else candidates), False
             meant = mention.among([thing.fields for _, thing in candidates])
             kept = [each for each in candidates if any(each[1].fields is one for one in meant.records)]
             return kept, meant.every
         inner = self._inner(goal, parameter, mention)
-        found = (matching(mention, candidates) or matching(inner, candidates)) if inner else candidates
+        found = matching([mention, inner], candidates) if inner else candidates
         return found, False
 
     def _inner(self, goal: Goal, parameter: Parameter, mention: str) -> str:

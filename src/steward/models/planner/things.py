@@ -109,24 +109,24 @@ def is_it(mention: str) -> bool:
     return _IT.match(mention) is not None
 
 
-def matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
-    """The candidates a person means, by the strictest way of matching that finds any; else by their place."""
-    found = named(mention, candidates)
-    place = None if found else ordinal(mention)
+def matching(wordings: Sequence[str], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates a person means by any of these wordings of one mention; else by their place."""
+    found = named(wordings, candidates)
+    place = None if found else next((at for at in map(ordinal, wordings) if at is not None), None)
     return at_places((place,), candidates) if place is not None else found
 
 
-def named(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
-    """The candidates that the words name."""
-    said = mention.strip().lower()
-    by_id = [each for each in candidates if _word_in(str(each[0]).lower(), said)]
-    if by_id:
-        return by_id
-    ways = (_same, _inside, _all_words, _nearly)
-    for way in ways:
-        found = [each for each in candidates if way(said, each[1])]
-        if found:
-            return found
+def named(wordings: Sequence[str], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates that the words name, by the strictest way that finds any for one of the wordings.
+
+    Ways come before wordings: "call mumpf", where a mumpf is the kind of thing, is no slip of "call mum".
+    """
+    said = [wording.strip().lower() for wording in wordings]
+    for way in (_is_id, _same, _inside, _all_words, _nearly):
+        for text in said:
+            found = [each for each in candidates if way(text, each)]
+            if found:
+                return found
     return []
 
 
@@ -142,28 +142,31 @@ def _word_in(value: str, said: str) -> bool:
     return len(value) > 1 and re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said) is not None
 
 
-def _texts(thing: Thing) -> list[str]:
-    return [
-        value.lower() for key, value in thing.fields.items() if isinstance(value, str) and key not in _IDS
-    ]
+def _texts(candidate: tuple[Any, Thing]) -> list[str]:
+    fields = candidate[1].fields
+    return [value.lower() for key, value in fields.items() if isinstance(value, str) and key not in _IDS]
 
 
-def _same(said: str, thing: Thing) -> bool:
-    return any(said == text.strip() for text in _texts(thing))
+def _is_id(said: str, candidate: tuple[Any, Thing]) -> bool:
+    return _word_in(str(candidate[0]).lower(), said)
 
 
-def _inside(said: str, thing: Thing) -> bool:
-    return len(said) > 2 and any(_word_in(said, text) for text in _texts(thing))
+def _same(said: str, candidate: tuple[Any, Thing]) -> bool:
+    return any(said == text.strip() for text in _texts(candidate))
 
 
-def _all_words(said: str, thing: Thing) -> bool:
+def _inside(said: str, candidate: tuple[Any, Thing]) -> bool:
+    return len(said) > 2 and any(_word_in(said, text) for text in _texts(candidate))
+
+
+def _all_words(said: str, candidate: tuple[Any, Thing]) -> bool:
     wanted = set(stems(said))
-    had = {each for text in _texts(thing) for each in stems(text)}
+    had = {each for text in _texts(candidate) for each in stems(text)}
     return bool(wanted) and wanted <= had
 
 
-def _nearly(said: str, thing: Thing) -> bool:
-    return any(difflib.SequenceMatcher(None, said, text).ratio() >= NEAR for text in _texts(thing))
+def _nearly(said: str, candidate: tuple[Any, Thing]) -> bool:
+    return any(difflib.SequenceMatcher(None, said, text).ratio() >= NEAR for text in _texts(candidate))
 
 
 def nearest(mention: str, candidates: Sequence[tuple[Any, Thing]], *, limit: int = 3) -> list[str]:

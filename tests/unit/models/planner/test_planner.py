@@ -83,6 +83,15 @@ async def test_an_id_that_no_tool_returned_is_never_used(seed: int) -> None:
     assert "nothing that matches" in answer
 
 
+async def test_the_kind_of_thing_is_no_slip_of_a_name() -> None:
+    world = Invented(480189)
+    assert world.noun == "mumpamp"
+    for title in ("call mum", "call dad"):
+        world.thing(title)
+    question = await Talk(await world.door()).say("delete the call mumpamp")
+    assert question.endswith("1. call mum\n2. call dad")
+
+
 @few
 @given(SEEDS, st.sampled_from(["the second one", "2", "call dad", "the dad one", "number 2", "the last one"]))
 async def test_several_matches_are_asked_about_and_the_answer_picks_one(seed: int, answer: str) -> None:

@@ -58,6 +58,18 @@ def first(opened: Platform, query: str) -> str:
     return opened.ranker.rank(query, specs, limit=1)[0].tool.name
 
 
+async def serve(opened: Platform, said: str, *, tool: str = "sprinkle", user: str = "local") -> None:
+    call = ToolCall(
+        tool=tool,
+        arguments={},
+        caller=Caller(CallerKind.AGENT, "assistant"),
+        user=user,
+        utterance=said,
+        correlation_id=said,
+    )
+    assert isinstance(await opened.orchestrator.execute(call), Done)
+
+
 @pytest.mark.req("SKL-FR-004", "SKL-US3.1", "SKL-US3.2")
 async def test_a_new_tool_is_found_by_its_meaning_and_not_after_it_has_gone(
     home: Path, database_url: str
@@ -86,23 +98,37 @@ async def test_what_served_a_request_is_learned_and_kept(home: Path, database_ur
         await opened.orchestrator.lifecycle.start("garden")
         assert first(opened, said) != "sprinkle"
         for tool in ("get_current_time", "sprinkle"):  # the last call of a turn is what served it
-            result = await opened.orchestrator.execute(
-                ToolCall(
-                    tool=tool,
-                    arguments={},
-                    caller=Caller(CallerKind.AGENT, "assistant"),
-                    user="local",
-                    utterance=said,
-                    correlation_id="c" * 32,
-                )
-            )
-            assert isinstance(result, Done)
+            await serve(opened, said, tool=tool)
         await opened.search.learn()
         assert first(opened, said) == "sprinkle"
     async with platform(home, database_url) as opened:
         opened.orchestrator.register_agent_factory("garden", Garden)
         await opened.orchestrator.lifecycle.start("garden")
         await until(lambda: first(opened, said) == "sprinkle")
+
+
+async def test_what_an_erased_user_taught_is_forgotten_at_once_and_what_others_taught_is_not(
+    home: Path, database_url: str
+) -> None:
+    hers, shared, waiting = "the usual for aunt Zelda", "a round for uncle Omar", "the rest for cousin Pia"
+    async with platform(home, database_url) as opened:
+        opened.orchestrator.register_agent_factory("garden", Garden)
+        await opened.orchestrator.lifecycle.start("garden")
+        await opened.search.warm()
+        await opened.tasks.users.add("ana")
+        for said in (hers, shared):
+            await serve(opened, said, user="ana")
+        await serve(opened, shared)
+        await opened.search.learn()
+        assert (first(opened, hers), first(opened, shared)) == ("sprinkle", "sprinkle")
+        await serve(opened, waiting, user="ana")
+        await opened.erase_user("ana")
+        await opened.search.learn()
+        assert (first(opened, shared), "sprinkle" in (first(opened, hers), first(opened, waiting))) == (
+            "sprinkle",
+            False,
+        )
+        assert first(opened, "What is the weather like in Lisbon?") == "web_search"
 
 
 async def test_a_search_says_that_an_agent_is_missing(home: Path, database_url: str) -> None:

@@ -46,6 +46,7 @@ from steward.storage.postgres import Database, Embedded, External, Place
 from steward.storage.proposals import PostgresProposalStore
 from steward.storage.questions import PostgresQuestionStore
 from steward.storage.tasks import PostgresUserStore
+from steward.tasks.model import User
 from steward.tasks.users import Users
 from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.log import configure_logging
@@ -80,6 +81,12 @@ class Platform:
     @property
     def ranker(self) -> ToolRanker:
         return self.search
+
+    async def erase_user(self, user_id: str) -> User:
+        """A user with everything they own, and what was learned of them in memory."""
+        user = await self.tasks.users.erase(user_id)
+        await self.search.forget(user_id)
+        return user
 
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""

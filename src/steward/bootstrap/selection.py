@@ -78,6 +78,9 @@ class LearningLog:
         uses, self._last = list(self._last.values()), {}
         return uses
 
+    def forget(self, user: str) -> None:
+        self._last = {key: use for key, use in self._last.items() if use.user != user}
+
 
 class ToolSearch:
     """Implements `ToolRanker` over the platform's index."""
@@ -99,6 +102,7 @@ class ToolSearch:
         self._asked = asyncio.Event()
         self._unsaved: dict[str, NDArray[np.float32]] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._learning = asyncio.Lock()
         self.index = ToolIndex(reader)
         self.judge = FitJudge(tool_reader())
 
@@ -158,7 +162,8 @@ class ToolSearch:
 
     async def _study(self) -> None:
         try:
-            await self._teach(await self._store.learned(MOST))
+            async with self._learning:
+                await self._teach(await self._store.learned(MOST))
             while True:
                 await self._log.used.wait()
                 self._log.used.clear()
@@ -205,11 +210,19 @@ class ToolSearch:
 
     async def learn(self) -> None:
         """Keep what calls since the last time have taught."""
-        uses = self._log.take()
-        if uses:
-            masked = [_Use(use.user, use.tool, MASKER.value(use.request)) for use in uses]
-            await self._store.learn((use.user, use.tool, use.request) for use in masked)
-            await self._teach([(use.request, use.tool) for use in masked])
+        async with self._learning:
+            uses = self._log.take()
+            if uses:
+                masked = [_Use(use.user, use.tool, MASKER.value(use.request)) for use in uses]
+                await self._store.learn((use.user, use.tool, use.request) for use in masked)
+                await self._teach([(use.request, use.tool) for use in masked])
+
+    async def forget(self, user: str) -> None:
+        """Know nothing any more that only this user's calls have taught."""
+        async with self._learning:  # what is being learned would come back otherwise
+            self._log.forget(user)
+            await self._store.forget(user)
+            self.index.keep_learned(await self._store.learned(MOST))
 
     async def _teach(self, requests: Sequence[tuple[str, str]]) -> None:
         texts = list(dict.fromkeys(request for request, _ in requests))

@@ -112,6 +112,12 @@ class ToolIndex:
         with self._lock:
             self._past.learn(requests)
 
+    def keep_learned(self, requests: Sequence[tuple[str, str]]) -> None:
+        """Forget what calls have taught, but for these (request, tool) and what tools say of themselves."""
+        with self._lock:
+            named = [(example, tool.spec.name) for tool in self._tools for example in tool.spec.examples]
+            self._past.keep([*requests, *named])
+
     def __len__(self) -> int:
         return len(self._tools)
 

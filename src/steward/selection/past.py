@@ -46,6 +46,12 @@ class PastRequests:
         for oldest in list(islice(self._known, max(0, len(self._known) - MOST))):
             del self._known[oldest]
 
+    def keep(self, requests: Iterable[tuple[str, str]]) -> None:
+        """Forget all but these (request, tool)."""
+        kept = {(request.strip().lower(), tool) for request, tool in requests}
+        self._known = {key: vector for key, vector in self._known.items() if key in kept}
+        self._matrix = None
+
     def hear(self, vector: Vector, positions: Mapping[str, int], *, count: int) -> Voice | None:
         """What they say about a request, for tools at these positions; None when nothing is near."""
         if not self._known:

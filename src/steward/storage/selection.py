@@ -29,6 +29,9 @@ class PostgresSelectionStore:
         """(user, tool, request) of calls that did what was asked."""
         await self._database.executemany(SQL.learn, list(requests))
 
+    async def forget(self, user: str) -> None:
+        await self._database.execute(SQL.forget, user)
+
     async def learned(self, limit: int) -> list[tuple[str, str]]:
         """(request, tool), oldest first."""
         rows = await self._database.fetch(SQL.learned, limit)

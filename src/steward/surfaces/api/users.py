@@ -78,4 +78,4 @@ async def erase_user(
             f"Erasing '{user_id}' takes everything they own and cannot be taken back.",
             fix=f"Repeat the id: DELETE /v1/users/{user_id}?confirm={user_id}",
         )
-    return UserShape.of(await platform.tasks.users.erase(user_id))
+    return UserShape.of(await platform.erase_user(user_id))

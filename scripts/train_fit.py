@@ -1,4 +1,4 @@
-"""Teaches the embedder to bring requests and the tools that serve them together, on one GPU in two minutes.
+"""Teaches the embedder to bring requests and the tools that serve them together, on one GPU in a few minutes.
 
 Starts from all-MiniLM-L6-v2 as it ships and learns from openly licensed pairs and from those that were
 written for it (steward/models/data/FIT.md). A request is compared with the tools of its batch, all of one

@@ -240,3 +240,17 @@ async def test_the_web_answers_what_was_published_and_nothing_else() -> None:
         assert await detector.detect_missing_tools("Which painters belong to the Baroque era?") is None
         assert await detector.detect_missing_tools("Which of my invoices are unpaid?") is not None
     assert await detect("Which of my invoices are unpaid?", reader=READER) is None  # memory may know
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        ("turn the heating off", "smart_home_control"),
+        ("show my calendar for tomorrow", "calendar_access"),
+        ("transfer 50 euros to Ana", "banking"),
+        ("100 USD in EUR", "currency_conversion"),
+    ],
+)
+async def test_what_is_missing_bears_the_name_of_its_kind(request_: str, name: str) -> None:
+    async with Client(research_server()) as client:
+        assert await ToolGapDetector(client, reader=READER).name_needs(request_) == [name]

@@ -62,6 +62,11 @@ def test_names_and_numbers_are_what_a_request_is_about_not_what_it_asks() -> Non
     assert without_values("42") == "42"
 
 
+def test_what_is_all_capitals_is_a_kind_of_thing_and_no_name() -> None:
+    assert without_values("what are 100 USD in EUR for Ana") == "what are USD in EUR for"
+    assert without_values("can you merge PDFs from Ana") == "can you merge PDFs from"
+
+
 def test_any_name_gets_the_one_form() -> None:
     assert [snake_case(each) for each in ("FinancialData API", "send-email", " x ")] == [
         "financial_data_api",

@@ -85,6 +85,7 @@ _BARE_ADD = re.compile(
     re.IGNORECASE,
 )
 # Openings so plain that no statistics may overrule them.
+_OF_TASKS = r"(?:my|the|our|this|that|to-?do|do|tasks?)"
 _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), intent)
     for pattern, intent in (
@@ -115,6 +116,11 @@ _PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
             Intent.UPDATE,
         ),
         (r"^(?:mark|set|flag)\s+.+?\s+(?:as\s+|to\s+)?(?:done|completed?|finished|bought)$", Intent.COMPLETE),
+        # What is crossed off a list of things to do is done; off a list of another kind it is taken.
+        (
+            rf"^cross\s+(?!.*(?<![\w-])(?!{_OF_TASKS}\b)\w[\w-]*\s+list\b)(?:off\s+\S|\S.*?\s+off\b)",
+            Intent.COMPLETE,
+        ),
         (
             (
                 r"^add\s+(?:an?\s+|the\s+)?(?:notes?|description|due\s+date|deadline)\s+(?:of\s+.+\s+)?(?:to"
@@ -154,6 +160,7 @@ _VERBS = tuple(
 _COMPLETE_CUTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
+        r"^cross\s+(?:off\s+)?(?P<ref>.+?)(?:\s+off)?(?:\s+(?:of|from|on))?(?:\s+(?:my|the|our)\s+.*list)?$",
         (
             r"^(?:mark|set|flag|check|change|update|move|put)\s+(?:off\s+)?(?P<ref>.+?)\s+(?:as\s+|to\s+"
             r"|is\s+)?(?:being\s+)?(?:done|completed?|finished|bought|off|closed|resolved"

@@ -110,6 +110,23 @@ def test_a_completion_names_its_task(text: str, name: str) -> None:
     assert reference(text) == Reference(name)
 
 
+@pytest.mark.parametrize(
+    ("text", "intent", "name"),
+    [
+        ("cross off buy milk", Intent.COMPLETE, "buy milk"),
+        ("cross the dentist off", Intent.COMPLETE, "dentist"),
+        ("Please cross the tax return off my to-do list", Intent.COMPLETE, "tax return"),
+        ("cross milk off the list", Intent.COMPLETE, "milk"),
+        ("cross paper plates off the shopping list", Intent.DELETE, "paper plates"),
+        ("cross out bread from my grocery list", Intent.DELETE, "bread"),
+    ],
+)
+def test_what_is_crossed_off_is_done_and_off_another_list_it_is_taken(
+    text: str, intent: Intent, name: str
+) -> None:
+    assert (understand(text, NOW).intent, reference(text)) == (intent, Reference(name))
+
+
 @pytest.mark.req("TODO-US4.1", "TODO-ABR-004", "TODO-ABR-010")
 def test_delete_old_reminder_names_it() -> None:
     assert understand("Delete old reminder", NOW).intent is Intent.DELETE

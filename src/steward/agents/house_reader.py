@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_ai import ToolDefinition
 
 from steward.agents import house_voice
+from steward.agents.countdown import countdown
 from steward.agents.oneself import answered, of_oneself
 from steward.conversations.clock import now_for_speaker
 from steward.models.planner import answers
@@ -185,7 +186,8 @@ def tells_of_tasks(text: str) -> bool:
 def understands(text: str) -> bool:
     """Whether one of the house's own tools is meant."""
     said = bare(text)
-    return _TIME_HERE.match(said) is not None or any(reads(said) is not None for reads in _IN_ORDER)
+    asks_clock = _TIME_HERE.match(said) is not None or countdown(said, now_for_speaker()) is not None
+    return asks_clock or any(reads(said) is not None for reads in _IN_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,9 @@ class HouseReader:
         said = bare(utterance)
         found = (reads(said) for reads in _IN_ORDER)
         others = (
-            each for each in (_time_here(said, now), None if speaks_of_tasks(said) else of_oneself(said))
+            _time_here(said, now),
+            countdown(said, now),
+            None if speaks_of_tasks(said) else of_oneself(said),
         )
         return next((each for each in (*found, *others) if each is not None and each.tool in offered), None)
 

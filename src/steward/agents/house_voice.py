@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from steward.agents.countdown import counted
 from steward.agents.research.questions import keywords
 from steward.models.planner.answers import WHAT_I_AM, answer
 from steward.models.planner.dialogue import Step
@@ -115,7 +116,11 @@ def _clock(step: Step) -> str | None:
         at = datetime.fromisoformat(str(data.get("timestamp")))
     except ValueError:
         return None
-    return f"It is {at:%H:%M} on {at:%A}, {at.day} {at:%B %Y} ({data.get('timezone')})."
+    return counted(step.memo, at.date()) or _time(at, data.get("timezone"))
+
+
+def _time(at: datetime, zone: object) -> str:
+    return f"It is {at:%H:%M} on {at:%A}, {at.day} {at:%B %Y} ({zone})."
 
 
 def _collections(step: Step) -> str | None:

@@ -32,6 +32,10 @@ _BARE_ANSWER = re.compile(
     r"^(?:yes|yeah|yep|no|nope|ok|okay|sure|fine|great|cool|right|i see|never ?mind)(?: please| thanks)?\W*$",
     re.IGNORECASE,
 )
+_KEPT = (
+    r"(?:all )?(?:of )?(?:my|our|the) (?:tasks|to-?dos|reminders|facts|memories|data|documents|"
+    r"conversations|chats|information)"
+)
 _SAID = (
     (_BARE_ANSWER, "All right."),
     (re.compile(rf"^{_HELLO}[\s,!.]*(?:how are you(?: doing)?(?: today)?\??)?$", re.IGNORECASE), "Hello!"),
@@ -55,6 +59,17 @@ _SAID = (
             re.IGNORECASE,
         ),
         "I'm Steward, a program: no human, and here without a language model.",
+    ),
+    (
+        re.compile(
+            rf"^where (?:(?:are|is) {_KEPT} (?:stored|kept|saved)|"
+            rf"(?:do you|does steward) (?:store|keep|save) {_KEPT})\W*$",
+            re.IGNORECASE,
+        ),
+        (
+            "In Steward's own database: in its home on this machine, unless DATABASE_URL names another one. "
+            "“steward doctor” shows which."
+        ),
     ),
     (re.compile(r"^(?:nice|good|pleased) to meet you\W*$", re.IGNORECASE), "Likewise."),
 )

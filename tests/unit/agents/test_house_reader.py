@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import ToolDefinition
 from tests.planner_talk import NOW
 
-from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks, tells_of_tasks
+from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks, tells_of_tasks, understands
 from steward.agents.manners import small_talk
 
 OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
@@ -104,6 +104,23 @@ def test_a_tool_that_is_not_offered_is_not_read() -> None:
 )
 def test_small_talk_is_answered_as_small_talk(said: str, answer: str | None) -> None:
     assert small_talk(said) == answer
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("where are my tasks stored?", True),
+        ("Where do you keep all of my memories?", True),
+        ("where are my keys kept?", False),
+        ("where are my tasks?", False),
+    ],
+)
+def test_who_asks_where_things_are_kept_here_is_told(said: str, *, told: bool) -> None:
+    assert ("database" in (small_talk(said) or "")) is told
+
+
+def test_a_countdown_is_understood() -> None:
+    assert understands("How many days until Christmas?")
 
 
 @pytest.mark.parametrize(

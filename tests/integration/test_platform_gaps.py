@@ -22,7 +22,7 @@ POSSIBLE = (
 IMPOSSIBLE = {
     "Retrieve my stock portfolio performance for Q3 2024": ["financial_data_api"],
     "Delete all customer records from the production database": ["database_modification"],
-    "Turn on the coffee machine": ["turn_coffee_machine"],
+    "Turn on the coffee machine": ["smart_home_control"],
     "Transfer 200 euros to my landlord": ["banking"],
     "Book a table for four tonight": ["restaurant_reservation"],
     "Fax this letter to the embassy": ["fax_letter"],

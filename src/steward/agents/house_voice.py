@@ -22,7 +22,10 @@ _ABILITIES = (
         "store_memory",
         "remember: “remember that the spare key is at Ana's”, “what did I tell you about the key?”",
     ),
-    ("query_knowledge_base", "look into your documents: “what do my documents say about tides?”"),
+    (
+        "query_knowledge_base",
+        "look into your documents, PDF and Word among them: “what do my documents say about tides?”",
+    ),
     ("web_search", "search the web: “search the web for folding bikes”, “what's the weather in Oslo today?”"),
     ("read_file", "read a file or a page: “read notes.md”, “read https://example.org”"),
     ("get_current_time", "tell the time: “what time is it in Tokyo?”"),

@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from steward.agents.house_reader import SOLE, means_tasks
+from steward.agents.house_reader import SOLE, means_tasks, understands
 from steward.agents.languages import other_language
 from steward.agents.oneself import is_statement
 from steward.agents.research.questions import wants_to_know
 from steward.agents.task_reader import NAME as TASKS
+from steward.conversations.clock import now_for_speaker
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored, can_look_up
 from steward.models.planner.readers import READER
-from steward.models.planner.words import is_cancel, is_help
+from steward.models.planner.words import asks_ability, is_cancel, is_help
 
 PLAINLY = 0.5  # likeness to conversation from which something is nothing else
 SURELY = 0.75  # the same for what is said of something of one's own: "my dog is named Rex" is a fact
@@ -73,6 +74,16 @@ _SAID = (
     ),
     (re.compile(r"^(?:nice|good|pleased) to meet you\W*$", re.IGNORECASE), "Likewise."),
 )
+# What the house does itself, by the names that the lexicon of abilities has for it.
+_OF_THE_HOUSE = (
+    "file_reading",
+    "document_search",
+    "remembered_information",
+    "task_management",
+    "current_time",
+    "calculation",
+    "code_execution",
+)
 OFFER = "What can I do for you? Ask “what can you do?” to see it all."
 
 
@@ -83,6 +94,7 @@ class Manners:
     offer: str = OFFER  # what follows the courtesy: what one can do here
     abilities: Callable[[Sequence[str]], str] | None = None  # in which words all of it is told
     talks: Callable[[str, float], bool] = lambda _, __: False  # knows conversation by its meaning
+    is_about: Callable[[str, str], bool] = lambda _, __: False  # knows an ability by its name
 
     def decide(
         self,
@@ -92,7 +104,8 @@ class Manners:
         ranked: Sequence[Scored],
         now: datetime,
     ) -> Decision | None:
-        if self.abilities is not None and is_help(dialogue.utterance):
+        asks = is_help(dialogue.utterance) or asks_for_ours(dialogue.utterance, self.is_about)
+        if self.abilities is not None and asks:
             return Tell(text=self.abilities([tool.name for tool in tools]), confidence=1.0)
         unread = unreadable(dialogue.utterance)
         if unread:
@@ -111,6 +124,13 @@ class Manners:
         perhaps = is_statement(said) or means_tasks(said, now) or _fits(ranked)
         least = SURELY if _OWN.match(said) else PLAINLY if perhaps else 0.0
         return "I see." if self.talks(said, least) else None
+
+
+def asks_for_ours(text: str, is_about: Callable[[str, str], bool]) -> bool:
+    """Whether somebody asks if something can be done that the house does: "can you read PDFs?"."""
+    if not asks_ability(text) or understands(text) or means_tasks(text, now_for_speaker()):
+        return False
+    return any(is_about(text, ability) for ability in _OF_THE_HOUSE)
 
 
 def _fits(ranked: Sequence[Scored]) -> bool:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from steward.agents.skills.book import SkillBook
@@ -106,7 +107,7 @@ def _assistant(making: Making) -> "Profile":
     from steward.agents.honesty import HonestAfterwards, HonestBeforehand  # noqa: PLC0415
     from steward.agents.house_reader import HOUSE, means_tasks, speaks_of_tasks, tells_of_tasks, understands  # noqa: PLC0415
     from steward.agents.house_reader import TOOLS as HOUSE_TOOLS  # noqa: PLC0415
-    from steward.agents.manners import MANNERS, small_talk, unreadable  # noqa: PLC0415
+    from steward.agents.manners import MANNERS, asks_for_ours, small_talk, unreadable  # noqa: PLC0415
     from steward.agents.oneself import is_statement  # noqa: PLC0415
     from steward.agents.own_knowledge import OWN_KNOWLEDGE  # noqa: PLC0415
     from steward.agents.research.questions import asks_to_know, wants_to_know  # noqa: PLC0415
@@ -129,17 +130,15 @@ def _assistant(making: Making) -> "Profile":
     def reader(spec: ToolSpec) -> str | None:
         return reader_of(spec) or (HOUSE if spec.name in HOUSE_TOOLS else None)
 
-    def skilled(text: str) -> bool:
-        return is_meant(making.skills, text)
-
     courtesies = (small_talk, unreadable, is_statement) if making.offline else (small_talk,)
     lexicon = LexiconExtractor(making.library.embedder)
 
     def a_task(text: str) -> bool:  # as the tasks' own reader and the lexicon of abilities both say
         return means_tasks(text, now_for_speaker()) and lexicon.is_about(text, TASKS)
 
-    ours = (understands, speaks_of_tasks, tells_of_tasks, a_task, asks_to_know, is_help, skilled)
-    find_gap = making.gaps(offered, [*courtesies, *ours])
+    ours = (understands, speaks_of_tasks, tells_of_tasks, a_task, asks_to_know, is_help)
+    able = (partial(is_meant, making.skills), partial(asks_for_ours, is_about=lexicon.is_about))
+    find_gap = making.gaps(offered, [*courtesies, *ours, *able])
     own = (OwnSources(),) if making.offline else ()
     return profile(
         making.offer(offered, reader_of=reader, procedures=(MANNERS, SKILLS, OWN_KNOWLEDGE)),
@@ -234,7 +233,8 @@ def _manners(making: Making) -> "Procedure":
     from steward.agents.manners import Manners  # noqa: PLC0415
     from steward.selection.capabilities import LexiconExtractor  # noqa: PLC0415
 
-    return Manners(abilities=abilities, talks=LexiconExtractor(making.library.embedder).talks)
+    lexicon = LexiconExtractor(making.library.embedder)
+    return Manners(abilities=abilities, talks=lexicon.talks, is_about=lexicon.is_about)
 
 
 def _task_manners(_: Making) -> "Procedure":

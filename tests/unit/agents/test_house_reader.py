@@ -7,7 +7,7 @@ from pydantic_ai import ToolDefinition
 from tests.planner_talk import NOW
 
 from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks, tells_of_tasks, understands
-from steward.agents.manners import small_talk
+from steward.agents.manners import asks_for_ours, small_talk
 
 OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
 
@@ -143,3 +143,22 @@ def test_a_command_or_a_wish_is_not(said: str) -> None:
 )
 def test_a_greeting_before_something_else_is_only_a_greeting(said: str, answer: str) -> None:
     assert small_talk(said) == answer
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("can you read PDFs?", True),
+        ("Could you open Word documents?", True),
+        ("can you read the reports?", False),
+        ("can you read PDFs aloud to me now?", False),
+        ("can you list tasks?", False),
+        ("read PDFs", False),
+    ],
+)
+def test_who_asks_what_could_be_done_wants_nothing_done(said: str, *, asked: bool) -> None:
+    assert asks_for_ours(said, lambda _, ability: ability == "file_reading") is asked
+
+
+def test_what_the_house_does_not_do_is_left_to_the_search_for_gaps() -> None:
+    assert not asks_for_ours("can you book flights?", lambda _, ability: ability == "travel_booking")

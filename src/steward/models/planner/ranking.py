@@ -19,7 +19,7 @@ from steward.contract.preferences import Preference, preferences, without_rivals
 from steward.models.planner.finding import shape_of, without_values
 from steward.models.planner.parameters import Kind, Parameter, parameters_of
 from steward.models.planner.preferences import preferred
-from steward.models.planner.words import bare, intention, is_question, split_name, stem, stems
+from steward.models.planner.words import bare, intention, is_question, split_name, stem, stems, word_set
 
 THRESHOLD = 0.35  # below this nothing fits
 CLOSE = 0.06  # two scores nearer than this are two readings
@@ -33,6 +33,7 @@ CHANGING = frozenset({"create", "remove", "change", "finish", "send", "store"})
 MEANING_SHARE = 0.55
 COSINE_FLOOR, COSINE_RANGE = 0.1, 0.5  # of the embedder: unrelated texts, and how far related ones rise
 CACHED_TOOLS = 20_000
+_TELLING = word_set("write drop tell let inform ask answer reply")
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,11 @@ def _mixed(by_words: float, by_meaning: float | None) -> float:
 
 
 def wanted_intention(said: str) -> str | None:
-    """What the sentence asks for, by its first verb."""
-    for word in split_name(said)[:4]:
+    """What the sentence asks for, by its first verb; who is told something at an address is sent it."""
+    words = split_name(said)[:4]
+    if words and words[0] in _TELLING and "email" in without_values(said)[1]:
+        return "send"
+    for word in words:
         found = intention(word)
         if found:
             return found

@@ -93,6 +93,15 @@ _HELP = re.compile(
 )
 
 
+# "Can you read PDFs?": things of a kind, and none that one could point at.
+_ABILITY = re.compile(
+    r"^\s*(?:(?:can|could) you|are you able to|do you know how to)\s+(?:also\s+)?[a-z]+\s+"
+    r"(?!(?:the|my|our|your|this|that|these|those|his|her|their|its|all|some|any|me|us|both)\b)"
+    r"(?:[a-z]+\s+)?[a-z]{2,}s\s*\?\s*$",
+    re.IGNORECASE,
+)
+
+
 _QUESTION = re.compile(
     r"^(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|am|do|does|did|has|have|had)\b"
     r"(?!\s+(?:about|if)\b)",
@@ -103,6 +112,11 @@ _QUESTION = re.compile(
 def is_question(text: str) -> bool:
     """Whether something is asked about; "could you ...?" asks for something, and is none."""
     return _QUESTION.match(bare(text)) is not None
+
+
+def asks_ability(text: str) -> bool:
+    """Whether somebody asks what could be done, and for nothing to be done."""
+    return _ABILITY.match(text) is not None
 
 
 def is_cancel(text: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic_ai import ToolDefinition
 
 import steward.models.planner
 from steward.bootstrap.core_tools import core_agent
-from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, calls_by_name
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, calls_by_name, wanted_intention
 from steward.testing import MemoryFactStore
 
 
@@ -63,6 +63,23 @@ def test_what_a_sentence_asks_for_counts_against_tools_that_do_something_else() 
         ranking.rank(said, offered)[0].tool.name
         for said in ("make a box", "throw away: delete the box", "show the boxes", "which boxes are there")
     ] == ["create_box", "remove_box", "list_boxes", "list_boxes"]
+
+
+def test_who_is_written_to_at_an_address_is_sent_something() -> None:
+    recipient = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
+    mail = ToolDefinition(
+        name="send_email", description="Send an email to somebody.", parameters_json_schema=recipient
+    )
+    offered = [*tools(("create_task", "Create a task."), ("write_file", "Write to a file.")), KnownTool(mail)]
+    ranking = Ranking(Meanings())
+    assert [
+        ranking.rank(said, offered)[0].tool.name
+        for said in ("write to bob@example.org that I'm late", "tell bob@example.org I'm late")
+    ] == ["send_email", "send_email"]
+    assert [wanted_intention(said) for said in ("write a line to notes.txt", "write to bob@example.org")] == [
+        "create",
+        "send",
+    ]
 
 
 def test_a_question_changes_nothing() -> None:

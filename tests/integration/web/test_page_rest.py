@@ -19,14 +19,17 @@ async def test_tools_are_found_by_what_they_do(visiting: Visiting) -> None:
     assert "get\\_current\\_time" in page.app.expander[0].label
 
 
-async def idle(page: Visit) -> None:
-    """Whatever was begun on the page has ended, and the page has shown it."""
+async def idle(page: Visit) -> str:
+    """Whatever was begun on the page has ended; gives all that it showed, also for a moment only."""
+    shown = [page.text()]
 
     async def ended() -> bool:
         await page.draw()
+        shown.append(page.text())
         return "jobs" in page.app.session_state and page.app.session_state["jobs"] == {}
 
     await until(ended)
+    return "\n".join(shown)
 
 
 async def test_agents_show_their_health_and_are_stopped_and_started(
@@ -166,9 +169,9 @@ async def test_projects_group_collections_and_a_collection_goes_by_its_name(
     await page.press("", key="drop-Bees")
     next(field for field in app.text_input if field.label == "Type its name to confirm").set_value("Bees")
     await page.press("Delete it")
-    await idle(page)
+    shown = await idle(page)
     assert (await api.get("/v1/knowledge/collections")).json()["items"] == []
-    assert "Deleted the collection Bees" in page.text()
+    assert "Deleted the collection Bees" in shown
 
 
 async def test_with_keys_the_page_asks_for_one(visiting: Visiting, api: httpx.AsyncClient) -> None:

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,13 +31,14 @@ TOKENS = 256
 # No word of the vocabulary is longer: what is cut here could not have reached the model.
 _CHARACTERS = TOKENS * 40
 _WORKERS = min(8, os.cpu_count() or 1)
+_LOADING = Lock()
 T = TypeVar("T")
 Row = tuple[Sequence[int], Sequence[int]]
 """The ids of a text and the segment that each belongs to."""
 
 
 class MiniLM:
-    """A graph and its tokenizer, both loaded on first use."""
+    """A graph and its tokenizer, both loaded on first use, once in a program however many read with them."""
 
     def __init__(self, graph: Path, *, inner: str | None = None, tables: Path | None = None) -> None:
         """`inner` names a tensor inside the graph that `run_inside` answers with as well.
@@ -47,7 +48,6 @@ class MiniLM:
         self._graph = graph
         self._inner = inner
         self._tables = tables
-        self._loading = Lock()
 
     @property
     def installed(self) -> bool:
@@ -102,42 +102,17 @@ class MiniLM:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_WORKERS, thread_name_prefix="minilm")
 
-    @property
+    @cached_property
     def _session(self) -> Any:
-        with self._loading:
-            return self._loaded_session
+        with _LOADING:
+            self._check()
+            return _session_of(self._graph, self._inner, self._tables)
 
-    @property
+    @cached_property
     def _tokenizer(self) -> "tokenizers.Tokenizer":
-        with self._loading:
-            return self._loaded_tokenizer
-
-    @cached_property
-    def _loaded_session(self) -> Any:
-        # 0.2 s, only when a text is embedded
-        runtime: Any = importlib.import_module("onnxruntime")  # has no types
-
-        self._check()
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        graph = self._graph.read_bytes()
-        if self._inner is not None:
-            graph = _with_output(graph, self._inner)
-        if self._tables is not None:
-            graph = with_tables(graph, self._tables.read_bytes())
-        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-    @cached_property
-    def _loaded_tokenizer(self) -> "tokenizers.Tokenizer":
-        import tokenizers  # noqa: PLC0415 - see above
-
-        self._check()
-        tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+        with _LOADING:
+            self._check()
+            return _loaded_tokenizer()
 
     def _check(self) -> None:
         if not self.installed:
@@ -146,6 +121,33 @@ class MiniLM:
                 code=ErrorCode.CONFIG_MISSING,
                 fix="Install Steward again.",
             )
+
+
+@lru_cache
+def _session_of(graph: Path, inner: str | None, tables: Path | None) -> Any:
+    # 0.2 s, only when a text is embedded
+    runtime: Any = importlib.import_module("onnxruntime")  # has no types
+
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    model = graph.read_bytes()
+    if inner is not None:
+        model = _with_output(model, inner)
+    if tables is not None:
+        model = with_tables(model, tables.read_bytes())
+    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@lru_cache
+def _loaded_tokenizer() -> "tokenizers.Tokenizer":
+    import tokenizers  # noqa: PLC0415 - see above
+
+    tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def _with_output(graph: bytes, tensor: str) -> bytes:

@@ -18,9 +18,9 @@ settings.load_profile("steward")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Journeys start programs again and again: `make test-all` takes the time for them."""
+    """Journeys and attacks start programs again and again: `make test-all` takes the time for them."""
     for item in items:
-        if "journeys" in item.path.parts:
+        if {"journeys", "attacks"} & set(item.path.parts):
             item.add_marker(pytest.mark.slow)
 
 

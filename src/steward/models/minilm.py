@@ -32,6 +32,7 @@ TOKENS = 256
 _CHARACTERS = TOKENS * 40
 _WORKERS = min(8, os.cpu_count() or 1)
 _LOADING = Lock()
+R = TypeVar("R")
 T = TypeVar("T")
 Row = tuple[Sequence[int], Sequence[int]]
 """The ids of a text and the segment that each belongs to."""
@@ -40,7 +41,9 @@ Row = tuple[Sequence[int], Sequence[int]]
 class MiniLM:
     """A graph and its tokenizer, both loaded on first use, once in a program however many read with them."""
 
-    def __init__(self, graph: Path, *, inner: str | None = None, tables: Path | None = None) -> None:
+    def __init__(
+        self, graph: Path, *, inner: str | None = None, tables: Path | None = None, threads: int = _WORKERS
+    ) -> None:
         """`inner` names a tensor inside the graph that `run_inside` answers with as well.
 
         `tables` is the graph that this one shares its word and position tables with.
@@ -48,6 +51,7 @@ class MiniLM:
         self._graph = graph
         self._inner = inner
         self._tables = tables
+        self._workers = threads
 
     @property
     def installed(self) -> bool:
@@ -60,6 +64,14 @@ class MiniLM:
             [text[:_CHARACTERS] for text in texts], add_special_tokens=False
         )
         return [code.ids[: TOKENS - 2] for code in encoded]
+
+    def encode(self, text: str) -> "tokenizers.Encoding":
+        """Word pieces with their places in the text, without special tokens."""
+        return self._tokenizer.encode(text[:_CHARACTERS], add_special_tokens=False)
+
+    def run_feeds(self, feeds: Sequence[dict[str, NDArray[np.int64]]]) -> list[list[NDArray[np.float32]]]:
+        """All outputs of a graph for each of these inputs, side by side."""
+        return list(self._side_by_side(lambda feed: self._session.run(None, feed), feeds))
 
     def run(self, rows: Sequence[Row]) -> list[NDArray[np.float32]]:
         """The graph's answer for each row."""
@@ -95,12 +107,12 @@ class MiniLM:
         feed = {"ids": np.array([ids], np.int64), "segments": np.array([segments], np.int64)}
         return [found[0] for found in self._session.run(wanted, feed)]
 
-    def _side_by_side(self, work: Callable[[Row], T], rows: Sequence[Row]) -> Iterator[T]:
-        return map(work, rows) if len(rows) < 2 or _WORKERS == 1 else self._threads.map(work, rows)
+    def _side_by_side(self, work: Callable[[R], T], rows: Sequence[R]) -> Iterator[T]:
+        return map(work, rows) if len(rows) < 2 or self._workers == 1 else self._threads.map(work, rows)
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_WORKERS, thread_name_prefix="minilm")
+        return ThreadPoolExecutor(self._workers, thread_name_prefix="minilm")
 
     @cached_property
     def _session(self) -> Any:

@@ -1,0 +1,83 @@
+"""Numbers as people write them: digits, words, thousands, percent, fractions.
+
+Owns what number a piece of a request means. The unit behind it belongs to the slot, not to the number.
+"""
+
+import re
+from dataclasses import dataclass
+
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_WORDS: dict[str, float] = {word: float(at) for at, word in enumerate(_SMALL)}
+_WORDS |= {word: 10.0 * at for at, word in enumerate(_TENS, 2)}
+_WORDS |= {"a": 1.0, "an": 1.0, "single": 1.0, "once": 1.0, "twice": 2.0, "couple": 2.0, "pair": 2.0, "both": 2.0}
+_WORDS |= {"dozen": 12.0, "half": 0.5, "quarter": 0.25, "no": 0.0}
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+_WORDS |= {word: float(at) for at, word in enumerate(_ORDINALS, 1)}
+_TIMES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SHORT = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
+_DIGITS = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−]?\.\d+")  # noqa: RUF001 - people type it
+_FRACTION = re.compile(r"(\d{1,6})/(\d{1,6})")
+_PIECE = re.compile(r"[a-z]+")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: float
+    percent: bool = False
+
+
+def number_in(text: str, *, after: str = "") -> Number | None:
+    """The number that `text` says; `after` is what follows it in the request, where a factor or % may stand."""
+    text = text.strip()
+    fraction = _FRACTION.fullmatch(text)
+    if fraction and float(fraction[2]):
+        return Number(float(fraction[1]) / float(fraction[2]))
+    found = _DIGITS.search(text)
+    if found:
+        return _by_digits(found, text, after)
+    return _by_words(text, after)
+
+
+def _by_digits(found: re.Match[str], text: str, after: str) -> Number | None:
+    digits = found[0].replace("−", "-")  # noqa: RUF001 - the minus that word processors put
+    if "," in digits:
+        digits = digits.replace(",", "") if _GROUPED.fullmatch(digits.lstrip("-")) else digits.split(",")[0]
+    if len(digits) > 40:
+        return None
+    value = float(digits)
+    tail = f"{text[found.end() :]}{after}"
+    word = _PIECE.match(tail.lstrip().lower())
+    if word and word[0] in _TIMES:
+        value *= _TIMES[word[0]]
+    elif word and word[0] in ("k", "bn", "mn") and not tail[:1].isspace():
+        value *= _SHORT[word[0]]
+    return Number(value, percent=_is_percent(tail))
+
+
+def _by_words(text: str, after: str) -> Number | None:
+    total = current = 0.0
+    seen = False
+    for word in _PIECE.findall(text.lower()):
+        if word in _TIMES:
+            current = (current or 1.0) * _TIMES[word]
+            if _TIMES[word] >= 1e3:
+                total, current = total + current, 0.0
+            seen = True
+        elif word in _WORDS:
+            value = _WORDS[word]
+            current = current * value if word == "dozen" and current else current + value
+            seen = True
+    return Number(total + current, percent=_is_percent(after)) if seen else None
+
+
+def _is_percent(tail: str) -> bool:
+    tail = tail.lstrip().lower()
+    return tail.startswith(("%", "percent", "per cent"))

@@ -1,0 +1,92 @@
+"""The taught reader: one pass of an encoder over a request and one tool gives what fits and which words fill it.
+
+Implements the port of the room `language`. The weights are data/reader.onnx (scripts/reader/, data/READER.md).
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steward.language.filling import Marks
+from steward.language.layout import Encoded, Layout, ToolText, lay_out, tool_text
+from steward.language.slots import Schema
+from steward.models.minilm import DATA, MiniLM
+
+KEPT = 4_000  # tools whose layout is remembered
+_NONE = np.zeros(1, np.int64)
+
+
+class TaughtReader:
+    def __init__(self, model: MiniLM | None = None) -> None:
+        self._model = model or MiniLM(DATA / "reader.onnx", tables=DATA / "minilm.onnx")
+        self._tools: OrderedDict[tuple[str, str, int], tuple[Schema, ToolText]] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def installed(self) -> bool:
+        return self._model.installed
+
+    def encode(self, text: str) -> Encoded:
+        return self._model.encode(text)
+
+    def tool(self, name: str, description: str, schema: Schema) -> ToolText:
+        key = (name, description, id(schema))
+        with self._lock:
+            known = self._tools.get(key)
+        if known is not None and known[0] is schema:
+            return known[1]
+        made = tool_text(name, description, schema, self.encode)
+        with self._lock:
+            self._tools[key] = (schema, made)
+            while len(self._tools) > KEPT:
+                self._tools.popitem(last=False)
+        return made
+
+    def mark(self, request: str, tools: Sequence[ToolText]) -> list[tuple[Layout, Marks]]:
+        """CPU-bound: async callers run it in a thread."""
+        asked = self.encode(request)
+        layouts = [lay_out(asked, tool) for tool in tools]
+        answers = self._model.run_feeds([_feed(layout) for layout in layouts])
+        return [(layout, _marks(layout, answer)) for layout, answer in zip(layouts, answers, strict=True)]
+
+
+def _feed(layout: Layout) -> dict[str, NDArray[np.int64]]:
+    segments = np.zeros((1, len(layout.ids)), np.int64)
+    segments[:, layout.tool_at :] = 1
+    return {
+        "ids": np.array([layout.ids], np.int64),
+        "segments": segments,
+        "asked": np.arange(1, 1 + max(1, layout.request_tokens), dtype=np.int64),
+        "slots": np.array(layout.slot_marks, np.int64) if layout.slot_marks else _NONE,
+        "choices": np.array(layout.choice_marks, np.int64) if layout.choice_marks else _NONE,
+        "choice_slots": np.array(layout.choice_slots, np.int64) if layout.choice_slots else _NONE,
+    }
+
+
+def _marks(layout: Layout, answer: Sequence[Any]) -> Marks:
+    spans, there, whole, chosen, calls = answer
+    logits = whole[0, 0]
+    slots, tokens = len(layout.slots), layout.request_tokens
+    return Marks(
+        fit=float(_logistic(logits[0])),
+        calls=_softmax(logits[1:5]),
+        total=_softmax(logits[5:9]),
+        spans=_logistic(spans[:, :slots, :tokens]),
+        there=_logistic(there[0, :slots, 0]),
+        chosen=_logistic(chosen[0, : len(layout.choices)]),
+        starts=_logistic(calls[0, :tokens, 0]),
+        shared=_logistic(calls[0, :tokens, 1]),
+    )
+
+
+def _logistic(values: Any) -> Any:
+    return 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+
+
+def _softmax(values: Any) -> Any:
+    raised = np.exp(values - values.max())
+    return raised / raised.sum()

@@ -22,6 +22,7 @@ FLOORS = (
     ("orchestrator",),
     ("policy",),
     ("tasks", "knowledge", "conversations"),
+    ("language",),
     ("contract",),
 )
 

@@ -77,10 +77,11 @@ def reader_graph(weights: dict[str, Array], *, fine: bool) -> ModelProto:
     body["embeddings.word_embeddings.weight"] = np.ones((1, 384), np.float32)
     body["embeddings.position_embeddings.weight"] = np.ones((1, 384), np.float32)
     graph = ReaderGraph(weights, fine=fine)
-    outputs = graph.outputs(graph.encode(body))
+    hidden = graph.encode(body)
+    outputs = graph.outputs(hidden) | {"hidden": hidden}
     graph.nodes += [helper.make_node("Identity", [made], [name]) for name, made in outputs.items()]
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name, shape in INPUTS.items()]
-    shapes = {"spans": 3, "there": 3, "whole": 3, "chosen": 2, "calls": 3}
+    shapes = {"spans": 3, "there": 3, "whole": 3, "chosen": 2, "calls": 3, "hidden": 3}
     told = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * size) for name, size in shapes.items()
     ]

@@ -120,6 +120,26 @@ class Teacher:
             self._texts[key] = tool_text(tool["name"], tool.get("description") or "", schema, self._encode)
         return self._texts[key]
 
+    def _varied(self, tool: dict[str, Any]) -> dict[str, Any]:
+        """The same tool as others would define it: slots in another order, fewer words about them."""
+        schema = tool.get("inputSchema") or {}
+        properties = list((schema.get("properties") or {}).items())
+        draw = self._rng.random
+        if draw() > 0.35 or not properties:
+            return tool
+        if draw() < 0.6:
+            self._rng.shuffle(properties)
+        silent = draw() < 0.3
+        told = {
+            name: {k: v for k, v in each.items() if k != "description"}
+            if silent and isinstance(each, dict) and draw() < 0.6
+            else each
+            for name, each in properties
+        }
+        about = tool.get("description") or ""
+        about = about.split(". ")[0] if draw() < 0.3 else about
+        return tool | {"description": about, "inputSchema": schema | {"properties": told}}
+
     def about_fit(self, row: Row) -> list[Example]:
         request = self._encode(row["request"])
         found = [self._plain(request, tool, fits=True) for tool in row["right"][:1]]
@@ -147,7 +167,7 @@ class Teacher:
         ]
 
     def _right(self, row: Row, request: Encoded, tool: dict[str, Any]) -> Example:
-        layout = lay_out(request, self._text(tool))
+        layout = lay_out(request, self._text(self._varied(tool)))
         mine = [number for number, call in enumerate(row["calls"]) if call["name"] == tool["name"]]
         there, known = [0.0] * len(layout.slots), [1.0] * len(layout.slots)
         chosen = [0.0] * len(layout.choices)

@@ -17,6 +17,8 @@ import random
 import sys
 import time
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -32,16 +34,20 @@ from transformers import BertConfig, BertModel
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 import made  # noqa: E402
+from steward.language.slots import words_of as name_words  # noqa: E402
+
 from examples import Example, Teacher, fit_rows, from_collections, from_writing, held_out  # noqa: E402
 
 MODELS = Path(__file__).parents[2] / "src/steward/models/data"
+RARITY = Path(__file__).parents[2] / "src/steward/selection/data/rarity.npy"
 DIGESTS = {
     "calls.jsonl.xz": "faceddd5ef57c164d25e2d67d246bf3fa7ab22f6c8ab41075f04aae455a2c704",
     "tools.jsonl.gz": "9214f9d0787864fdf645cab4f44c998fc4ce1d4356fa2dcd71949d5ac756a871",
 }
 BATCH, RATE, WIDTH, HIDDEN = 256, 2.5e-4, 192, 384
 WEIGHTS = {"dstc8": 0.4, "Schema-Guided": 0.4, "written": 2.5, "own": 2.0}
-FIT_SHARE = 0.25  # rows that teach the judgement of fit alone
+FIT_SHARE = 0.35  # rows that teach the judgement of fit alone
+PAIR_SHARE = 0.5  # what the comparison of requests and tools that are read apart counts, every other step
 
 
 def check_digests(folder: Path) -> None:
@@ -189,6 +195,19 @@ def on_device(batch: dict[str, Any]) -> dict[str, Any]:
     return moved | {"tokens": batch["tokens"]}
 
 
+def ahead(queue: Any) -> "Queue[dict[str, Any]]":
+    """Batches on the device before they are asked for: fetching one takes as long as a step."""
+    ready: Queue[dict[str, Any]] = Queue(8)
+
+    def fetch() -> None:
+        while True:
+            ready.put(on_device(queue.get()))
+
+    for _ in range(3):
+        Thread(target=fetch, daemon=True).start()
+    return ready
+
+
 def loss_of(model: Reader, batch: dict[str, Any]) -> torch.Tensor:
     with torch.autocast("cuda", torch.bfloat16):
         spans, there, whole, choices, call = model(batch)
@@ -210,6 +229,111 @@ def loss_of(model: Reader, batch: dict[str, Any]) -> torch.Tensor:
         loss = loss + by_choice.sum() / batch["choice_weight"].sum().clamp(min=1)
     of_calls = binary(call, batch["call"], reduction="none") * (batch["token_mask"] * counted[:, None])[:, :, None]
     return loss + 0.5 * of_calls.sum() / counted.sum().clamp(min=1)
+
+
+class Pairs:
+    """Requests and the tools that serve them, apart: both are read alone, and found again by their pieces.
+
+    That is how a tool is judged where there are hundreds. A request is compared with the tools of its batch, all of
+    one source, and with tools that are easily taken for the right one; tools that say nearly the same are no mistakes.
+    """
+
+    SAME = 0.75
+    SIZE = 48
+
+    def __init__(self, rows: list[dict[str, Any]], fits: list[dict[str, Any]], model: "Reader", rng: random.Random) -> None:
+        self._rng, self._model = rng, model
+        self._tokenizer = Tokenizer.from_file(str(MODELS / "minilm-tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._rarity = torch.tensor(np.load(RARITY).astype(np.float32) / 255, device="cuda")
+        self._by_source: dict[str, list[tuple[str, list[str], list[str]]]] = {}
+        self._missed: dict[str, list[str]] = {}
+        for row in fits:
+            right = [_told(each) for each in row["right"]]
+            wrong = [_told(each) for each in row["wrong"]]
+            self._take(row["source"], row["request"], right, wrong)
+        for row in rows:
+            if row["source"].startswith("written"):
+                right = [_told(row["tools"][0])]
+                wrong = right if row.get("near") else [_told(each) for each in row["tools"][1:]]
+                self._take(row["source"], row["request"], [] if row.get("near") else right, wrong)
+        self._by_source = {name: each for name, each in self._by_source.items() if len(each) >= 16}
+        self._names = list(self._by_source)
+        self._weights = [min(len(each), 700) for each in self._by_source.values()]
+        self._frozen: dict[str, torch.Tensor] = {}
+        self.scales = nn.Parameter(torch.tensor([12.0, 10.0, 6.0], device="cuda"))
+        self._freeze()
+
+    def _take(self, source: str, request: str, right: list[str], wrong: list[str]) -> None:
+        if right:
+            self._by_source.setdefault(source, []).append((request, right, wrong))
+        else:
+            for tool in wrong:
+                self._missed.setdefault(tool, []).append(request)
+
+    @torch.no_grad()
+    def _freeze(self) -> None:
+        tools = sorted({tool for rows in self._by_source.values() for _, *both in rows for part in both for tool in part})
+        for at in range(0, len(tools), 256):
+            vectors, _, _ = self._read(tools[at : at + 256])
+            self._frozen |= dict(zip(tools[at : at + 256], vectors, strict=True))
+
+    def _read(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        coded = [[101, *each.ids[:126], 102] for each in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+        length = max(map(len, coded))
+        ids = torch.tensor([each + [0] * (length - len(each)) for each in coded], device="cuda")
+        mask = torch.tensor([[1] * len(each) + [0] * (length - len(each)) for each in coded], device="cuda")
+        hidden = self._model.bert(ids, attention_mask=mask).last_hidden_state
+        mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
+        inner = mask.clone()
+        inner[:, 0] = 0
+        inner[torch.arange(len(coded)), torch.tensor([len(each) - 1 for each in coded])] = 0
+        return (
+            functional.normalize(mean.float(), dim=-1), functional.normalize(hidden.float(), dim=-1),
+            self._rarity[ids] * inner,
+        )  # fmt: skip
+
+    def _alike(self, requests: list[str], tools: list[str]) -> torch.Tensor:
+        asked, asked_pieces, asked_rarity = self._read(requests)
+        told, told_pieces, told_rarity = self._read(tools)
+        near = torch.einsum("aid,bjd->abij", asked_pieces, told_pieces)
+        near = near.masked_fill((asked_rarity == 0)[:, None, :, None], -1)
+        near = near.masked_fill((told_rarity == 0)[None, :, None, :], -1)
+        tool = (near.max(2).values * told_rarity[None]).sum(-1) / told_rarity.sum(-1)[None].clamp(min=1e-6)
+        request = (near.max(3).values * asked_rarity[:, None]).sum(-1)
+        request = request / asked_rarity.sum(-1)[:, None].clamp(min=1e-6)
+        return self.scales[0] * (asked @ told.T) + self.scales[1] * tool + self.scales[2] * request
+
+    def loss(self) -> torch.Tensor:
+        rng = self._rng
+        source = rng.choices(self._names, self._weights)[0]
+        rows = self._by_source[source]
+        if source.startswith("written"):  # an area is small: three of them together
+            rows = rows + [row for name in rng.choices(self._names, self._weights, k=2) for row in self._by_source[name]]
+        batch = rng.sample(rows, min(self.SIZE, len(rows)))
+        tools = [rng.choice(right) for _, right, _ in batch]
+        tools += [rng.choice(wrong) for _, _, wrong in batch if wrong][:24]
+        missed = [each for tool in tools[: len(batch)] for each in self._missed.get(tool, ())]
+        asked = [request for request, _, _ in batch] + rng.sample(missed, min(16, len(missed)))
+        with torch.autocast("cuda", torch.bfloat16):
+            score = self._alike(asked, tools).float()
+        count, table = len(batch), torch.stack([self._frozen[tool] for tool in tools])
+        also = (table[:count] @ table.T) > self.SAME
+        for row, (_, right, _) in enumerate(batch):
+            for column, tool in enumerate(tools):
+                also[row, column] |= tool in right
+        also &= ~torch.eye(count, len(tools), dtype=torch.bool, device="cuda")
+        target = torch.arange(count, device="cuda")
+        by_request = functional.cross_entropy(score[:count].masked_fill(also, -1e4), target)
+        too = torch.zeros(count, len(asked), dtype=torch.bool, device="cuda")
+        too[:, :count] = also[:, :count].T
+        by_tool = functional.cross_entropy(score[:, :count].T.masked_fill(too, -1e4), target)
+        return by_request + 0.5 * by_tool
+
+
+def _told(tool: dict[str, Any]) -> str:
+    return f"{name_words(tool['name'])}: {(tool.get('description') or '')[:1000]}"
 
 
 def save(model: Reader, out: Path, tag: str) -> None:
@@ -258,22 +382,24 @@ def main() -> None:
     for each in feeders:
         each.start()
     torch.backends.cuda.matmul.allow_tf32 = True
+    ready = ahead(queue)
     model = Reader().cuda()
+    pairs = Pairs(rows, fits, model, rng)
     heads = [value for name, value in model.named_parameters() if not name.startswith("bert")]
     body = [value for value in model.bert.parameters() if value.requires_grad]
     optimiser = torch.optim.AdamW(
-        [{"params": body, "lr": RATE}, {"params": heads, "lr": 4 * RATE}], weight_decay=0.01, fused=True
+        [{"params": body, "lr": RATE}, {"params": [*heads, pairs.scales], "lr": 4 * RATE}], weight_decay=0.01, fused=True
     )
     rates = [group["lr"] for group in optimiser.param_groups]
     model.train()
     start, step, smooth = time.time(), 0, 0.0
     while (gone := (time.time() - start) / (args.minutes * 60)) < 1:
-        batch = on_device(queue.get())
+        batch = ready.get()
         warm = min(1.0, (step + 1) / 200) * max(0.01, 0.5 * (1 + math.cos(math.pi * gone)))
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = rate * warm
         loss = loss_of(model, batch)
-        loss.backward()
+        (loss + PAIR_SHARE * pairs.loss() if step % 2 else loss).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)

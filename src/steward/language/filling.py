@@ -1,4 +1,4 @@
-"""From what the reader marks to calls: which words fill which slot, how many calls there are, what is missing.
+"""From what the reader marks to calls: which words fill which slot, how many calls, what is missing.
 
 Decides jointly: no words twice, types by the schema. Owns no English and no model: numbers in, arguments out.
 """
@@ -84,13 +84,16 @@ class _Filling:
         tokens = len(begins)
         summed = np.concatenate([[0.0], np.cumsum(inside)])
         found: list[Span] = []
-        for first in np.argsort(-begins)[:12]:
-            last = np.arange(first, min(tokens, first + LONGEST_SPAN))
-            mean = (summed[last + 1] - summed[first]) / (last + 1 - first)
-            scores = np.sqrt(begins[first] * ends[last]) * (0.4 + 0.6 * mean)
-            for place in np.argsort(-scores)[:4]:
-                if scores[place] > self._limits.faintest:
-                    found.append(Span(at, int(first), int(last[place]), float(scores[place])))
+        likeliest: list[int] = np.argsort(-begins)[:12].tolist()
+        for first in likeliest:
+            last: NDArray[np.intp] = np.arange(first, min(tokens, first + LONGEST_SPAN))
+            mean: Floats = (summed[last + 1] - summed[first]) / (last + 1 - first)
+            scores: Floats = np.sqrt(begins[first] * ends[last]) * (0.4 + 0.6 * mean)
+            found += [
+                Span(at, first, int(last[place]), float(scores[place]))
+                for place in np.argsort(-scores)[:4]
+                if scores[place] > self._limits.faintest
+            ]
         found.sort(key=lambda each: -each.score)
         return [each for each in found if self._value(each) is not None][:24]
 
@@ -213,9 +216,7 @@ class _Filling:
         return sorted(options, key=lambda each: -each[0])
 
     def _finished(self, arguments: dict[str, Any], where: dict[str, tuple[int, int]]) -> FilledCall:
-        missing = tuple(
-            slot for slot in self._layout.slots if slot.required and slot.name not in arguments
-        )
+        missing = tuple(slot for slot in self._layout.slots if slot.required and slot.name not in arguments)
         return FilledCall(nested(arguments, self._layout.slots), missing, where)
 
     # --- several calls of one tool ---
@@ -305,7 +306,7 @@ class _Filling:
 
 
 def _parted(value: str) -> list[str]:
-    """'milk, eggs and bread' as its members; a name with 'and' in it stays whole where nothing else parts it."""
+    """'milk, eggs and bread' as its members; a name with 'and' stays whole where no comma parts it."""
     if "," not in value:
         return [value]
     pieces = [piece.strip() for piece in value.split(",")]

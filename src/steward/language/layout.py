@@ -62,7 +62,9 @@ class Layout:
 
 def tool_text(name: str, description: str, schema: Schema, encode: Encode) -> ToolText:
     ids = [TOOL, *encode(words_of(name)).ids[:24], *encode(f": {_cut(description)}").ids[:DESCRIPTION]]
-    slots, slot_marks, choice_marks = [], [], []
+    slots: list[Slot] = []
+    slot_marks: list[int] = []
+    choice_marks: list[tuple[int, Any, int]] = []
     for slot in slots_of(schema):
         slots.append(slot)
         slot_marks.append(len(ids))

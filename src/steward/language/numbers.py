@@ -7,19 +7,24 @@ import re
 from dataclasses import dataclass
 
 _SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_WORDS: dict[str, float] = {word: float(at) for at, word in enumerate(_SMALL)}
-_WORDS |= {word: 10.0 * at for at, word in enumerate(_TENS, 2)}
-_WORDS |= {"a": 1.0, "an": 1.0, "single": 1.0, "once": 1.0, "twice": 2.0, "couple": 2.0, "pair": 2.0, "both": 2.0}
-_WORDS |= {"dozen": 12.0, "half": 0.5, "quarter": 0.25, "no": 0.0}
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-_WORDS |= {word: float(at) for at, word in enumerate(_ORDINALS, 1)}
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth", "twentieth",
+)  # fmt: skip
+_WORDS: dict[str, float] = {
+    **{word: float(at) for at, word in enumerate(_SMALL)},
+    **{word: 10.0 * at for at, word in enumerate(_TENS, 2)},
+    **{word: float(at) for at, word in enumerate(_ORDINALS, 1)},
+}
+_COUNTED = {
+    "a": 1.0, "an": 1.0, "single": 1.0, "once": 1.0, "twice": 2.0, "couple": 2.0, "pair": 2.0, "both": 2.0,
+    "dozen": 12.0, "half": 0.5, "quarter": 0.25, "no": 0.0,
+}  # fmt: skip
 _TIMES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _DIGITS = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−]?\.\d+")  # noqa: RUF001 - people type it
@@ -35,7 +40,7 @@ class Number:
 
 
 def number_in(text: str, *, after: str = "") -> Number | None:
-    """The number that `text` says; `after` is what follows it in the request, where a factor or % may stand."""
+    """The number that `text` says; `after` is what follows it, where a factor or % may stand."""
     text = text.strip()
     fraction = _FRACTION.fullmatch(text)
     if fraction and float(fraction[2]):
@@ -71,8 +76,8 @@ def _by_words(text: str, after: str) -> Number | None:
             if _TIMES[word] >= 1e3:
                 total, current = total + current, 0.0
             seen = True
-        elif word in _WORDS:
-            value = _WORDS[word]
+        elif word in _WORDS or word in _COUNTED:
+            value = _WORDS.get(word, _COUNTED.get(word, 0.0))
             current = current * value if word == "dozen" and current else current + value
             seen = True
     return Number(total + current, percent=_is_percent(after)) if seen else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Probabilities, unless said otherwise. Set on tools that were left out of teaching (scripts/reader/tune.py)."""
+    """Probabilities. Set by scripts/reader/tune.py on tools that were left out of teaching."""
 
     fit: float = 0.5  # from here on a tool serves a request
     also: float = 0.5  # from here on a further tool is meant too, where several calls are wanted

@@ -1,11 +1,10 @@
 """A piece of the request as the value that a slot takes.
 
-Owns types and formats: numbers for numbers, dates and times in the format that the schema or its description asks
-for, choices by their own spelling. A piece that cannot be such a value gives None.
+Owns types and formats: numbers for numbers, dates and times in the format that the schema or its
+description asks for, choices by their own spelling. A piece that cannot be such a value gives None.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from steward.language.numbers import number_in
 from steward.language.slots import Kind, Slot, kind_of, plain
 
-_EDGES = " \t\n\"'`“”‘’.,;:?!"
+_EDGES = " \t\n\"'`“”\u2018\u2019.,;:?!"
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("`", "`"), ("«", "»"))
 _DATE_FORMATS = (
     ("mm/dd/yyyy", "%m/%d/%Y"),
@@ -24,9 +23,12 @@ _DATE_FORMATS = (
     ("yyyy/mm/dd", "%Y/%m/%d"),
     ("yyyymmdd", "%Y%m%d"),
 )
-_ISO = ("yyyy-mm-dd", "%y-%m-%d", "iso 8601", "iso8601", "iso date", "iso format", "iso-8601", "rfc 3339", "rfc3339")
+_ISO = (
+    "yyyy-mm-dd", "%y-%m-%d", "iso 8601", "iso8601", "iso date", "iso format", "iso-8601",
+    "rfc 3339", "rfc3339",
+)  # fmt: skip
+_SWITCHES = {"true": True, "false": False, "yes": True, "no": False}
 _CLOCKS = ("hh:mm", "24-hour", "24 hour", "%h:%m")
-_DATED = re.compile(r"\b(?:date|day|when|deadline|due|time|until|since|moment|yyyy)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,6 @@ class Moment:
     at: datetime
     timed: bool
     dated: bool = True  # False where only a time of day was said
-
-
-Moments = Callable[[str], tuple[Moment, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def _typed(kind: Kind, schema: Mapping[str, Any], said: Said, start: int, end: i
         words = said.text[start:end].strip(_EDGES).lower()
         return next((each for each in schema.get("enum", ()) if str(each).lower() == words), None)
     if kind is Kind.BOOLEAN:
-        return {"true": True, "false": False, "yes": True, "no": False}.get(said.text[start:end].strip().lower())
+        return _SWITCHES.get(said.text[start:end].strip().lower())
     if kind is Kind.OBJECT:
         return None
     return _dated(schema, said, start, end) or _text(said.text, start, end)
@@ -94,12 +93,16 @@ def _number(kind: Kind, schema: Mapping[str, Any], text: str, start: int, end: i
 def _whole_number(text: str, start: int, end: int) -> tuple[int, int]:
     """A span that cuts a number in two takes in the rest of it."""
     if text[start : start + 1].isdigit():
-        while start > 0 and (text[start - 1].isdigit() or (text[start - 1] in ".," and text[start - 2 : start - 1].isdigit())):
+        while start > 0 and (
+            text[start - 1].isdigit() or (text[start - 1] in ".," and text[start - 2 : start - 1].isdigit())
+        ):
             start -= 1
         if start > 0 and text[start - 1] in "-−" and (start < 2 or not text[start - 2].isalnum()):  # noqa: RUF001
             start -= 1
     if text[end - 1 : end].isdigit():
-        while end < len(text) and (text[end].isdigit() or (text[end] in ".," and text[end + 1 : end + 2].isdigit())):
+        while end < len(text) and (
+            text[end].isdigit() or (text[end] in ".," and text[end + 1 : end + 2].isdigit())
+        ):
             end += 1
     return start, end
 
@@ -138,11 +141,6 @@ def wanted_format(schema: Mapping[str, Any]) -> str | None:
     return "time" if clock else None
 
 
-def is_dated(slot: Slot) -> bool:
-    """Whether a slot asks for a date or a time at all."""
-    return wanted_format(slot.schema) is not None or _DATED.search(f"{slot.name} {slot.described}".lower().replace("_", " ")) is not None
-
-
 def _text(text: str, start: int, end: int) -> str | None:
     quoted = _quoted(text, start, end)
     if quoted is not None:
@@ -154,7 +152,7 @@ def _text(text: str, start: int, end: int) -> str | None:
 
 
 def _quoted(text: str, start: int, end: int) -> str | None:
-    """All that stands between the quotes around a piece: whoever quotes says where a value begins and ends."""
+    """All that stands between the quotes around a piece: a quote says where a value begins and ends."""
     for opening, closing in _QUOTES:
         left = text.rfind(opening, 0, start + 1)
         right = text.find(closing, max(end - 1, left + 1))

@@ -1,6 +1,6 @@
-"""The taught reader: one pass of an encoder over a request and one tool gives what fits and which words fill it.
+"""The taught reader: one pass of an encoder over a request and a tool says what fits and which words fill it.
 
-Implements the port of the room `language`. The weights are data/reader.onnx (scripts/reader/, data/READER.md).
+Implements the port of the room `language`. Weights: data/reader.onnx (scripts/reader/, data/READER.md).
 """
 
 from collections import OrderedDict

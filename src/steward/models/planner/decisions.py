@@ -23,6 +23,7 @@ class Goal:
     question: Question | None = None
     memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reader: str | None = None  # who read it; None when the planner did
+    read: bool = False  # the taught reader has filled it: what it left out was not said
     place: int = 0  # among the readings of its clause
     reply_to: Mapping[str, Any] | None = None  # the memo that the clause answers, where it answers one
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from steward.language.reading import Readable, RequestReader, read
+from steward.language.values import Moment
 from steward.models.planner.answers import first_sentence, numbered
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Goal
@@ -35,6 +37,7 @@ _THEN = re.compile(
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'(?!\w)")
 MAX_CLAUSES = 6
+FIRST_READ = 5  # tools that are read beside a request; twice as many more where none of them fits
 
 
 def clauses_of(utterance: str) -> list[str]:
@@ -65,11 +68,61 @@ def _commands(clause: str) -> bool:
 
 class GoalFinder:
     def __init__(
-        self, ranking: Ranking, *, dates: DateReader, readers: Mapping[str, UtteranceReader]
+        self,
+        ranking: Ranking,
+        *,
+        dates: DateReader,
+        readers: Mapping[str, UtteranceReader],
+        taught: RequestReader | None = None,
     ) -> None:
         self._ranking = ranking
         self._dates = dates
         self._readers = readers
+        self._taught = taught
+
+    def read(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal] | None:
+        """What the taught reader makes of a whole utterance; empty where nothing fits.
+
+        None where there is no such reader, or where the readers of certain tools understand it.
+        """
+        if self._taught is None or self._understood(utterance, tools, now):
+            return None
+        sole = self._sole()
+        ranked = self._ranking.rank(utterance, [tool for tool in tools if tool.name not in sole])
+        by_name = {each.tool.name: each.tool for each in ranked}
+        moments = [
+            Moment(each.start, each.end, each.value, timed=each.has_time)
+            for each in self._dates(utterance, now)
+        ]
+        for some in (ranked[:FIRST_READ], ranked[FIRST_READ : 3 * FIRST_READ]):
+            readable = [
+                Readable(each.tool.name, each.tool.about, each.tool.definition.parameters_json_schema)
+                for each in some
+            ]
+            found = read(utterance, readable, self._taught, moments=moments) if readable else None
+            if found is not None and found.calls:
+                if any(by_name[call.tool].metadata.get(READER) for call in found.calls):
+                    return None
+                return [
+                    Goal(
+                        tool=by_name[call.tool], clause=utterance, arguments=call.arguments, score=call.fit,
+                        read=True, place=place,
+                    )
+                    for place, call in enumerate(found.calls)
+                ]  # fmt: skip
+        return None if any(tool.metadata.get(READER) for tool in tools) else ()
+
+    def _understood(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> bool:
+        """Whether a reader of certain tools takes any part of this for its own."""
+        pieces = (utterance, *clauses_of(utterance))
+        return any(
+            found is not None and found[1] and min(each.certainty for each in found[1]) >= THRESHOLD
+            for found in (self._readings(piece, tools, now) for piece in pieces)
+        )
+
+    def _sole(self) -> set[str]:
+        soles = [each for each in self._readers.values() if isinstance(each, SoleReader)]
+        return {name for each in soles for name in each.sole}
 
     def said(self, text: str, now: datetime) -> Said:
         return Said(text, tuple(self._dates(text, now)))
@@ -102,12 +155,7 @@ class GoalFinder:
         read = self._readings(clause, tools, now)
         if read is not None and not read[1]:  # its reader says: nothing to do with these tools
             tools = [tool for tool in tools if tool.metadata.get(READER) != read[0]]
-        sole = {
-            name
-            for reader in self._readers.values()
-            if isinstance(reader, SoleReader)
-            for name in reader.sole
-        }
+        sole = self._sole()
         scored = self._ranking.rank(clause, [tool for tool in tools if tool.name not in sole])
         called = [each for each in scored if each.score >= THRESHOLD and calls_by_name(clause, each.tool)]
         if read is not None and read[1]:

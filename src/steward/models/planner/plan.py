@@ -83,6 +83,9 @@ class _Turn:
         tools = list(self._tools.values())
         if is_help(utterance):
             return Tell(text=self._only_speaker_says() or answers.abilities(tools), confidence=1.0)
+        read = self._finder.read(utterance, tools, self._now)
+        if read is not None:
+            return read or Tell(text=answers.cannot(self._finder.rank(utterance, tools)), gap=True)
         return self._goals_of(self._finder.clauses(utterance, tools, self._now))
 
     def _goals_of(self, clauses: Sequence[str]) -> Sequence[Goal] | Ask | Tell:

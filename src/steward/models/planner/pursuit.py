@@ -116,11 +116,13 @@ class Pursuit:
     def _drafts(self, number: int, goal: Goal) -> list[_Draft] | Decision:
         """What to call the tool with, once for each thing that is meant."""
         tool = goal.tool
-        filling = fill(
-            tool.definition.parameters_json_schema, self._said(goal.clause), tool_words=tool.name_stems
-        )
-        # A reader has read all of the clause: what it left out was not said.
-        draft = _Draft({**({} if goal.reader else filling.values), **goal.arguments}, filling.rest)
+        if goal.read:
+            draft = _Draft(dict(goal.arguments), "")
+        else:
+            schema = tool.definition.parameters_json_schema
+            filling = fill(schema, self._said(goal.clause), tool_words=tool.name_stems)
+            # A reader has read all of the clause: what it left out was not said.
+            draft = _Draft({**({} if goal.reader else filling.values), **goal.arguments}, filling.rest)
         for parameter in tool.parameters:
             stopped = self._targeted(number, goal, parameter, draft)
             if stopped is not None:
@@ -149,7 +151,8 @@ class Pursuit:
             if not identifies or not (parameter.required or described or literal):
                 return None
             draft.values.pop(parameter.name, None)
-            if goal.reader and literal is not None and described is None:
+            given = goal.reader or (goal.read and not self._listable(goal, parameter))
+            if given and literal is not None and described is None:
                 picked = [self._thing(goal, parameter, literal)]
             else:
                 mention = described or (str(literal) if literal is not None else draft.rest)
@@ -162,6 +165,11 @@ class Pursuit:
         else:
             draft.targets, draft.target = picked, parameter.name
         return None
+
+    def _listable(self, goal: Goal, parameter: Parameter) -> bool:
+        """Whether anything lists what this identifies; else the words are the identifier itself."""
+        known = values_for(parameter, self._dialogue.all_steps, tool_stems=goal.tool.name_stems)
+        return bool(known) or any(suppliers(goal.tool, parameter, self._at.tools.values()))
 
     def _thing(self, goal: Goal, parameter: Parameter, value: Any) -> Candidate:
         """A value with the thing it stands for, as a result of this conversation showed it."""

@@ -11,6 +11,7 @@ from steward.surfaces.cli.output import JsonFlag, explained, say, show_json
 
 
 class Suite(StrEnum):
+    CALLS = "calls"
     DATES = "dates"
     GAPS = "gaps"
     INTENTS = "intents"

@@ -1,0 +1,84 @@
+"""A Reading: what a request asks of these tools, said once and never read again.
+
+Which tools serve it and how surely, the calls that are meant with their arguments, and what each of them
+lacks. The encoder behind it is a port (`RequestReader`); everything else here is arithmetic on what it marks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from steward.language.filling import FilledCall, Marks, fill
+from steward.language.layout import Layout, ToolText
+from steward.language.slots import Schema, Slot
+from steward.language.thresholds import DEFAULT, Thresholds
+from steward.language.values import Moment, Said
+
+
+class RequestReader(Protocol):
+    """Marks a request beside each of some tools. CPU-bound: async callers run it in a thread."""
+
+    def tool(self, name: str, description: str, schema: Schema) -> ToolText: ...
+
+    def mark(self, request: str, tools: Sequence[ToolText]) -> list[tuple[Layout, Marks]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A tool as far as a reader looks at it."""
+
+    name: str
+    description: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    tool: str
+    arguments: Mapping[str, Any]
+    missing: tuple[Slot, ...]  # required, and not said
+    fit: float
+    where: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Nothing fits where there are no calls; `fits` says how near each tool came, best first."""
+
+    request: str
+    calls: tuple[ReadCall, ...]
+    fits: tuple[tuple[str, float], ...]
+
+    @property
+    def best(self) -> float:
+        return self.fits[0][1] if self.fits else 0.0
+
+
+def read(
+    request: str,
+    tools: Sequence[Readable],
+    reader: RequestReader,
+    *,
+    moments: Sequence[Moment] = (),
+    limits: Thresholds = DEFAULT,
+) -> Reading:
+    """What the request asks of these tools: a handful, chosen before by whoever ranks."""
+    texts = [reader.tool(each.name, each.description, each.schema) for each in tools]
+    marked = sorted(zip(tools, reader.mark(request, texts), strict=True), key=lambda each: -each[1][1].fit)
+    fits = tuple((tool.name, marks.fit) for tool, (_, marks) in marked)
+    if not marked or marked[0][1][1].fit < limits.fit:
+        return Reading(request, (), fits)
+    said = Said(request, tuple(moments))
+    calls: list[ReadCall] = []
+    for place, (tool, (layout, marks)) in enumerate(marked):
+        if place and (marked[0][1][1].total[0] >= limits.one_tool or marks.fit < limits.also):
+            continue
+        filled = fill(said, layout, marks, limits)
+        if place and any(each.missing for each in filled):
+            continue  # a second wish that lacks something was hardly meant
+        calls += [_read_call(tool.name, each, marks.fit) for each in filled]
+    return Reading(request, tuple(calls), fits)
+
+
+def _read_call(tool: str, filled: FilledCall, fit: float) -> ReadCall:
+    return ReadCall(tool, filled.arguments, filled.missing, fit, filled.where)

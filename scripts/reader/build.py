@@ -58,7 +58,9 @@ class ReaderGraph(Graph):
         product = self.node("MatMul", [parted("slot", slots, [1, 0, 2]), parted("token", asked, [1, 2, 0])])
         scaled = self.node("Mul", [product, self.scalar("by", 1 / math.sqrt(WIDTH))])
         bias = self.constant("span_bias", self.taught["span_bias"].reshape(3, 1, 1))
-        pairs = self.node("Mul", [self.head("chooser", at("choice_slots")), self.head("choice", at("choices"))])
+        pairs = self.node(
+            "Mul", [self.head("chooser", at("choice_slots")), self.head("choice", at("choices"))]
+        )
         axis = self.constant("last", np.array([-1]))
         summed = self.node("ReduceSum", [pairs, axis], keepdims=0)
         chosen = self.node("Mul", [summed, self.scalar("by.choice", 1 / math.sqrt(WIDTH))])
@@ -67,7 +69,9 @@ class ReaderGraph(Graph):
             "spans": self.node("Add", [scaled, bias]),
             "there": self.small_head("there", slots),
             "whole": self.small_head("whole", at(first)),
-            "chosen": self.node("Add", [chosen, self.scalar("choice_bias", float(self.taught["choice_bias"]))]),
+            "chosen": self.node(
+                "Add", [chosen, self.scalar("choice_bias", float(self.taught["choice_bias"]))]
+            ),
             "calls": self.small_head("call", asked),
         }
 

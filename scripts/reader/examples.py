@@ -23,7 +23,9 @@ from steward.language.slots import Kind
 Row = dict[str, Any]
 HERE = Path(__file__).parent
 # What gaps and calls are measured on is never taught.
-LEFT_OUT_POOLS = frozenset({"metatool", "bfcl", "apibench", "api-bank", "toolalpaca", "apibank", "openfunctions_v1"})
+LEFT_OUT_POOLS = frozenset(
+    {"metatool", "bfcl", "apibench", "api-bank", "toolalpaca", "apibank", "openfunctions_v1"}
+)
 PLACEHOLDERS = frozenset({"dontcare", "don't care", ""})
 MOST_CALLS = 4
 
@@ -105,7 +107,9 @@ class Example:
 
 
 class Teacher:
-    def __init__(self, encode: Callable[[str], Encoded], tools: list[dict[str, Any]], rng: random.Random) -> None:
+    def __init__(
+        self, encode: Callable[[str], Encoded], tools: list[dict[str, Any]], rng: random.Random
+    ) -> None:
         self._encode = encode
         self._pool = tools
         self._rng = rng
@@ -150,7 +154,17 @@ class Teacher:
         layout = lay_out(request, self._text(tool))
         blank = [0.0] * len(layout.slots)
         return Example(
-            layout, float(fits), [], blank, blank, [0.0] * len(layout.choices), 1, 1, [], [], about_slots=False
+            layout,
+            float(fits),
+            [],
+            blank,
+            blank,
+            [0.0] * len(layout.choices),
+            1,
+            1,
+            [],
+            [],
+            about_slots=False,
         )
 
     def about(self, row: Row) -> list[Example]:

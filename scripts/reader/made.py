@@ -99,16 +99,29 @@ class NumberTool:
         polite = ["", "", "Can you ", "Please ", "I need to ", "I want to ", "Could you ", "What if I "]
         say(f"{rng.choice(polite)}{self.verb} the {self.thing}")
         for place in range(rng.choice([1, 2, 2, 2, 3, 3, 4])):
-            kinds: list[Callable[[int], None]] = [self.measure, self.pair, self.numbers, self.text, self.texts]
+            kinds: list[Callable[[int], None]] = [
+                self.measure,
+                self.pair,
+                self.numbers,
+                self.text,
+                self.texts,
+            ]
             rng.choices(kinds, [50, 16, 12, 17, 5])[0](place)
         say(rng.choice([".", "?", "", ""]))
         name = f"{self.verb} {self.thing}".replace(" ", "_")
-        about = rng.choice([f"{self.verb.capitalize()} the {self.thing}.", f"This will {self.verb} the {self.thing}"])
+        about = rng.choice(
+            [f"{self.verb.capitalize()} the {self.thing}.", f"This will {self.verb} the {self.thing}"]
+        )
         other, verb = rng.choice(THINGS), rng.choice(VERBS)
         rivals = []
         if other != self.thing:
-            few = {slot_name(rng, each): {"type": "number"} for each, _ in rng.sample(MEASURES, rng.choice([1, 2, 3]))}
-            rivals = [tool(f"{verb}_{other}".replace(" ", "_"), f"{verb.capitalize()} the {other}", few, list(few))]
+            few = {
+                slot_name(rng, each): {"type": "number"}
+                for each, _ in rng.sample(MEASURES, rng.choice([1, 2, 3]))
+            }
+            rivals = [
+                tool(f"{verb}_{other}".replace(" ", "_"), f"{verb.capitalize()} the {other}", few, list(few))
+            ]
         return {
             "request": self.sentence.text, "tools": [tool(name, about, self.properties, self.required), *rivals],
             "calls": [{"name": name, "arguments": self.arguments}], "spans": self.sentence.spans, "source": "made",
@@ -136,7 +149,11 @@ class NumberTool:
         if name is None:
             return
         written, kind = spelt_number(rng, rng.choice(["whole", "whole", "decimal", "big", "word"]))
-        about = [f"The {words}", f"{words} in {units[0]}" if units[0] else words, f"The {words} of the {self.thing}"]
+        about = [
+            f"The {words}",
+            f"{words} in {units[0]}" if units[0] else words,
+            f"The {words} of the {self.thing}",
+        ]
         kind = "number" if rng.random() < 0.25 else kind
         if not self._declare(name, {"type": kind, "description": rng.choice(about)}):
             return
@@ -206,7 +223,12 @@ class NumberTool:
             return
         self.arguments[name] = values
         if len(values) == 2 and rng.random() < 0.6:
-            ways = [(" from ", " to ", ""), (" between ", " and ", ""), (" at (", ", ", ")"), (" in ", " - ", "")]
+            ways = [
+                (" from ", " to ", ""),
+                (" between ", " and ", ""),
+                (" at (", ", ", ")"),
+                (" in ", " - ", ""),
+            ]
             before, between, after = rng.choice(ways)
             self.sentence.say(before)
             self.sentence.value(values[0], f"0.{name}")
@@ -214,7 +236,14 @@ class NumberTool:
             self.sentence.value(values[1], f"0.{name}")
             self.sentence.say(after)
             return
-        leads = [" of ", " for ", f" with {words} ", f" for the {words} ", ": ", f" of the following {words}: "]
+        leads = [
+            " of ",
+            " for ",
+            f" with {words} ",
+            f" for the {words} ",
+            ": ",
+            f" of the following {words}: ",
+        ]
         self.sentence.say(rng.choice(leads))
         self.sentence.listed(values, f"0.{name}", rng)
 
@@ -230,7 +259,9 @@ class NumberTool:
         name = self._named(words)
         if name is None:
             return
-        about = rng.choice([f"The {words}", f"Name of the {words}", f"{words} to use", f"{words} of the {self.thing}"])
+        about = rng.choice(
+            [f"The {words}", f"Name of the {words}", f"{words} to use", f"{words} of the {self.thing}"]
+        )
         schema: dict[str, Any] = {"type": "string", "description": about}
         if several:
             schema = {"type": "array", "items": {"type": "string"}, "description": f"List of {words} names"}
@@ -260,7 +291,13 @@ def repeated(rng: random.Random) -> Row | None:
             words, units = rng.choice(MEASURES)
             unit = rng.choice(units)
             after = (unit if unit in ("%", "°C") else f" {unit}") if unit else ""
-            wording = rng.choice([f"a {words} of {{v}}{after}", f"{words} {{v}}{after}", f"{{v}}{after}" if unit else f"{words} {{v}}"])
+            wording = rng.choice(
+                [
+                    f"a {words} of {{v}}{after}",
+                    f"{words} {{v}}{after}",
+                    f"{{v}}{after}" if unit else f"{words} {{v}}",
+                ]
+            )
             kind = rng.choice(["whole", "whole", "decimal"])
             values = list(dict.fromkeys(spelt_number(rng, kind)[0] for _ in range(count * 4)))[:count]
             schema = {"type": "integer" if kind == "whole" else "number", "description": f"The {words}"}
@@ -291,7 +328,16 @@ def repeated(rng: random.Random) -> Row | None:
     for slot in () if late else shared:
         sentence.say(rng.choice([" ", " with "]))
         say(slot, 0, list(range(count)))
-    joints = [" and ", ", and ", "; ", ", then with ", " and another with ", " and for ", ". Do the same for ", ". Then "]
+    joints = [
+        " and ",
+        ", and ",
+        "; ",
+        ", then with ",
+        " and another with ",
+        " and for ",
+        ". Do the same for ",
+        ". Then ",
+    ]
     joint, lead = rng.choice(joints), rng.choice([" with ", " for ", " given ", ": ", " "])
     for call in range(count):
         sentence.say(lead if call == 0 else ", " if call < count - 1 and rng.random() < 0.7 else joint)
@@ -303,7 +349,9 @@ def repeated(rng: random.Random) -> Row | None:
         say(slot, 0, list(range(count)))
     sentence.say(rng.choice([".", "?", ""]))
     name = f"{verb} {thing}".replace(" ", "_")
-    arguments = [{slot: "1" for slot in properties if f"{call}.{slot}" in sentence.spans} for call in range(count)]
+    arguments = [
+        {slot: "1" for slot in properties if f"{call}.{slot}" in sentence.spans} for call in range(count)
+    ]
     required = [slot for slot in properties if rng.random() < 0.8]
     return {
         "request": sentence.text, "tools": [tool(name, f"{verb.capitalize()} the {thing}.", properties, required)],
@@ -373,9 +421,13 @@ def spread(row: Row, pool: dict[tuple[str, str], list[str]], rng: random.Random,
     schema = properties[name]
     about = schema.get("description") or name
     new = {"type": "array", "items": {"type": schema["type"]}}
-    new["description"] = rng.choice([about, f"List of {about[:1].lower()}{about[1:]}", f"{about} (several allowed)"])
+    new["description"] = rng.choice(
+        [about, f"List of {about[:1].lower()}{about[1:]}", f"{about} (several allowed)"]
+    )
     if how == "choices":
-        choices = list(dict.fromkeys(each.lower() for each in [*values, *rng.sample(others, min(8, len(others)))]))
+        choices = list(
+            dict.fromkeys(each.lower() for each in [*values, *rng.sample(others, min(8, len(others)))])
+        )
         rng.shuffle(choices)
         new["items"] = {"type": "string", "enum": choices}
         values = [value.lower() for value in values]
@@ -448,7 +500,10 @@ def with_more_slots(row: Row, rng: random.Random) -> Row | None:
             name, about, wordings = rng.choice(NUMBERS)
             if name in properties:
                 continue
-            properties[name] = {"type": "integer", "description": about + rng.choice(["", ".", ", default 10"])}
+            properties[name] = {
+                "type": "integer",
+                "description": about + rng.choice(["", ".", ", default 10"]),
+            }
             if rng.random() < 0.55:
                 written = spelt_number(rng, rng.choice(["whole", "whole", "word"]))[0]
                 before, _, after = rng.choice(wordings).partition("{v}")
@@ -526,7 +581,9 @@ def varied(rows: list[Row], weights: list[float], rng: random.Random) -> Iterato
             elif draw < 0.47 and single and len(row["request"]) < 160:
                 alike = of_tool[row["calls"][0]["name"]]
                 if len(alike) > 3:
-                    made = joined([row, *(rows[rng.choice(alike)] for _ in range(rng.choice([1, 1, 2, 3])))], rng)
+                    made = joined(
+                        [row, *(rows[rng.choice(alike)] for _ in range(rng.choice([1, 1, 2, 3])))], rng
+                    )
             elif draw < 0.54 and row["calls"] and len(row["request"]) < 200:
                 more = [rows[rng.choice(everything)] for _ in range(rng.choice([1, 1, 2]))]
                 made = joined([row, *(each for each in more if each["calls"])], rng)

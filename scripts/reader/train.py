@@ -155,7 +155,9 @@ def collate(examples: list[Example]) -> dict[str, Any]:
         batch["call"][at, each.starts, 0] = 1
         for first, last in each.shared:
             batch["call"][at, first : last + 1, 1] = 1
-        choices += [(at, mark, place) for mark, place in zip(layout.choice_slots, layout.choice_marks, strict=True)]
+        choices += [
+            (at, mark, place) for mark, place in zip(layout.choice_slots, layout.choice_marks, strict=True)
+        ]
         chosen += each.chosen
         weights += [1.0 if each.about_slots else 0.15] * len(each.chosen)
     batch["choices"] = np.array(choices, np.int64).reshape(-1, 3)
@@ -216,7 +218,9 @@ def loss_of(model: Reader, batch: dict[str, Any]) -> torch.Tensor:
     counted = batch["counted"]
     several = functional.cross_entropy(whole[:, 1:5], batch["calls"], reduction="none")
     total = functional.cross_entropy(whole[:, 5:9], batch["total"], reduction="none")
-    loss = loss + (0.3 * (several * counted).sum() + 0.2 * (total * counted).sum()) / counted.sum().clamp(min=1)
+    loss = loss + (0.3 * (several * counted).sum() + 0.2 * (total * counted).sum()) / counted.sum().clamp(
+        min=1
+    )
     slots = batch["slot_mask"]
     tokens = batch["token_mask"][:, None, :, None]
     masked = (slots * batch["known"])[:, :, None, None] * tokens
@@ -227,7 +231,9 @@ def loss_of(model: Reader, batch: dict[str, Any]) -> torch.Tensor:
     if len(batch["chosen"]):
         by_choice = binary(choices, batch["chosen"], reduction="none") * batch["choice_weight"]
         loss = loss + by_choice.sum() / batch["choice_weight"].sum().clamp(min=1)
-    of_calls = binary(call, batch["call"], reduction="none") * (batch["token_mask"] * counted[:, None])[:, :, None]
+    of_calls = (
+        binary(call, batch["call"], reduction="none") * (batch["token_mask"] * counted[:, None])[:, :, None]
+    )
     return loss + 0.5 * of_calls.sum() / counted.sum().clamp(min=1)
 
 
@@ -241,7 +247,9 @@ class Pairs:
     SAME = 0.75
     SIZE = 48
 
-    def __init__(self, rows: list[dict[str, Any]], fits: list[dict[str, Any]], model: "Reader", rng: random.Random) -> None:
+    def __init__(
+        self, rows: list[dict[str, Any]], fits: list[dict[str, Any]], model: "Reader", rng: random.Random
+    ) -> None:
         self._rng, self._model = rng, model
         self._tokenizer = Tokenizer.from_file(str(MODELS / "minilm-tokenizer.json"))
         self._tokenizer.no_padding()
@@ -274,13 +282,18 @@ class Pairs:
 
     @torch.no_grad()
     def _freeze(self) -> None:
-        tools = sorted({tool for rows in self._by_source.values() for _, *both in rows for part in both for tool in part})
+        tools = sorted(
+            {tool for rows in self._by_source.values() for _, *both in rows for part in both for tool in part}
+        )
         for at in range(0, len(tools), 256):
             vectors, _, _ = self._read(tools[at : at + 256])
             self._frozen |= dict(zip(tools[at : at + 256], vectors, strict=True))
 
     def _read(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        coded = [[101, *each.ids[:126], 102] for each in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+        coded = [
+            [101, *each.ids[:126], 102]
+            for each in self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        ]
         length = max(map(len, coded))
         ids = torch.tensor([each + [0] * (length - len(each)) for each in coded], device="cuda")
         mask = torch.tensor([[1] * len(each) + [0] * (length - len(each)) for each in coded], device="cuda")
@@ -310,7 +323,9 @@ class Pairs:
         source = rng.choices(self._names, self._weights)[0]
         rows = self._by_source[source]
         if source.startswith("written"):  # an area is small: three of them together
-            rows = rows + [row for name in rng.choices(self._names, self._weights, k=2) for row in self._by_source[name]]
+            rows = rows + [
+                row for name in rng.choices(self._names, self._weights, k=2) for row in self._by_source[name]
+            ]
         batch = rng.sample(rows, min(self.SIZE, len(rows)))
         tools = [rng.choice(right) for _, right, _ in batch]
         tools += [rng.choice(wrong) for _, _, wrong in batch if wrong][:24]
@@ -368,9 +383,18 @@ def main() -> None:
     check_digests(args.data)
     torch.manual_seed(args.seed)
     rng = random.Random(args.seed)
-    rows = [*from_collections(args.data / "calls.jsonl.xz"), *from_writing(Path(__file__).parent / "written", rng)]
+    rows = [
+        *from_collections(args.data / "calls.jsonl.xz"),
+        *from_writing(Path(__file__).parent / "written", rng),
+    ]
     if not args.all:
-        rows = [row for row in rows if not held_out(row["tools"][0]["name"] if row.get("near") else (row["calls"] or row["tools"])[0]["name"])]
+        rows = [
+            row
+            for row in rows
+            if not held_out(
+                row["tools"][0]["name"] if row.get("near") else (row["calls"] or row["tools"])[0]["name"]
+            )
+        ]
     fits = list(fit_rows(args.data / "tools.jsonl.gz"))
     print(len(rows), "rows,", len(fits), "rows for fit", flush=True)
     context = multiprocessing.get_context("fork")
@@ -388,7 +412,9 @@ def main() -> None:
     heads = [value for name, value in model.named_parameters() if not name.startswith("bert")]
     body = [value for value in model.bert.parameters() if value.requires_grad]
     optimiser = torch.optim.AdamW(
-        [{"params": body, "lr": RATE}, {"params": [*heads, pairs.scales], "lr": 4 * RATE}], weight_decay=0.01, fused=True
+        [{"params": body, "lr": RATE}, {"params": [*heads, pairs.scales], "lr": 4 * RATE}],
+        weight_decay=0.01,
+        fused=True,
     )
     rates = [group["lr"] for group in optimiser.param_groups]
     model.train()
@@ -407,11 +433,20 @@ def main() -> None:
         if step % 100 == 0:
             smooth = loss.item() if not smooth else 0.9 * smooth + 0.1 * loss.item()
             if step % 500 == 0:
-                print(args.tag, step, round(smooth, 4), f"{time.time() - start:.0f} s", queue.qsize(), flush=True)
+                print(
+                    args.tag,
+                    step,
+                    round(smooth, 4),
+                    f"{time.time() - start:.0f} s",
+                    queue.qsize(),
+                    flush=True,
+                )
     for each in feeders:
         each.terminate()
     save(model, args.out, args.tag)
-    (args.out / f"{args.tag}.json").write_text(json.dumps({"steps": step, "loss": smooth, "minutes": args.minutes}))
+    (args.out / f"{args.tag}.json").write_text(
+        json.dumps({"steps": step, "loss": smooth, "minutes": args.minutes})
+    )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,11 @@ def same(value: Any, accepted: Any) -> bool:
         return value is accepted
     if isinstance(accepted, int | float) and isinstance(value, int | float):
         return abs(value - accepted) < 1e-9
-    return bare(value) == bare(accepted) if isinstance(value, str) and isinstance(accepted, str) else value == accepted
+    return (
+        bare(value) == bare(accepted)
+        if isinstance(value, str) and isinstance(accepted, str)
+        else value == accepted
+    )
 
 
 def agree(given: dict[str, Any], truth: dict[str, Any]) -> bool:
@@ -79,7 +83,9 @@ def judged(calls: list[tuple[str, dict[str, Any]]], truth: list[Row]) -> bool:
     return not left
 
 
-def decided(row: Row, names: list[str], marked: list[tuple[Layout, Marks]], limits: Thresholds) -> tuple[str, list[Any]]:
+def decided(
+    row: Row, names: list[str], marked: list[tuple[Layout, Marks]], limits: Thresholds
+) -> tuple[str, list[Any]]:
     order = sorted(range(len(names)), key=lambda at: -marked[at][1].fit)
     best = marked[order[0]][1]
     if best.fit < limits.fit:
@@ -155,7 +161,11 @@ def left_out(data: Path, written: Path, size: int) -> dict[str, list[Row]]:
     own = [row for row in from_writing(written, rng) if held_out(row["tools"][0]["name"])]
     asked = [row for row in own if row["calls"]]
     gone = [
-        row | {"tools": [each for each in row["tools"] if each["name"] != row["calls"][0]["name"]][:4], "calls": []}
+        row
+        | {
+            "tools": [each for each in row["tools"] if each["name"] != row["calls"][0]["name"]][:4],
+            "calls": [],
+        }
         for row in [*some[:200], *asked[:300]]
     ]
     pool = made.value_pool(clean)
@@ -169,7 +179,10 @@ def left_out(data: Path, written: Path, size: int) -> dict[str, list[Row]]:
         "made lists": [each for row in some[:300] if (each := made.spread(row, pool, rng, how="list"))],
         "joined": [made.joined([row, rng.choice(asked)], rng) for row in [*some[:100], *asked[:100]]],
     }
-    return {name: [row | {"truth": truth_of(row), "lacks": lacks(row)} for row in rows] for name, rows in sets.items()}
+    return {
+        name: [row | {"truth": truth_of(row), "lacks": lacks(row)} for row in rows]
+        for name, rows in sets.items()
+    }
 
 
 def of_file(path: Path) -> dict[str, list[Row]]:
@@ -196,7 +209,9 @@ def mark(row: Row) -> Marked:
 
 def shares(rows: list[Marked], limits: Thresholds) -> dict[str, float]:
     counted = Counter(verdict(each, limits)[0] for each in rows)
-    return {name: round(counted[name] / max(1, len(rows)), 3) for name in ("right", "asked", "refused", "wrong")}
+    return {
+        name: round(counted[name] / max(1, len(rows)), 3) for name in ("right", "asked", "refused", "wrong")
+    }
 
 
 def worth(job: tuple[list[Marked], Thresholds]) -> float:
@@ -210,7 +225,13 @@ CHOSEN: dict[str, list[Marked]] = {}
 
 
 def value(limits: Thresholds) -> float:
-    weights = {"collections": 0.5, "written, one call": 2.0, "written, several": 1.0, "made calls": 0.3, "joined": 0.5}
+    weights = {
+        "collections": 0.5,
+        "written, one call": 2.0,
+        "written, several": 1.0,
+        "made calls": 0.3,
+        "joined": 0.5,
+    }
     weights |= {"near misses": 1.0, "tool taken away": 1.0, "made lists": 0.3}
     return sum(weight * worth((CHOSEN[name], limits)) for name, weight in weights.items() if CHOSEN.get(name))
 

@@ -15,9 +15,16 @@ A star marks what is required. `[words|parameter]` is a value that stands in the
 that stands there in other words, `{parameter=value}` at the end one that is only implied; `/2` belongs to a second call,
 and a value without a number belongs to each call. The same parameter twice makes a list. `x` starts a request that
 the tool does not serve, though it sounds alike. Run as a program it checks files and counts what is in them.
+
+    = thing: buy milk; call the plumber; renew the passport
+    ~ (please |could you |)(add|put) [<thing>|title] (to my list|on the list)
+
+`=` names a pool of words, separated by semicolons; `~` is a request with `<pool>` and `(either|or|)` in it, and stands
+for several requests that are drawn from it.
 """
 
 import json
+import random
 import re
 import sys
 from collections.abc import Iterator
@@ -25,6 +32,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+DRAWN = 6  # requests of a line with pools
+ONE_OF = re.compile(r"\(([^()]*\|[^()]*)\)")
+POOL = re.compile(r"<([\w-]+)>")
 FOLDER = Path(__file__).parent / "written"
 TYPES = {"text": "string", "int": "integer", "num": "number", "bool": "boolean"}
 LISTS = {"texts": "string", "ints": "integer", "nums": "number", "bools": "boolean"}
@@ -134,6 +144,24 @@ def request(line: str, tool: WrittenTool) -> dict[str, Any]:
     return {"request": plain, "calls": [{"name": tool.name, "arguments": c} for c in calls], "spans": spans}
 
 
+def drawn(template: str, pools: dict[str, list[str]]) -> list[str]:
+    """Requests that a template stands for; the same ones at every reading."""
+    rng = random.Random(template)
+    found: dict[str, None] = {}
+    for _ in range(4 * DRAWN):
+        text = template
+        while ONE_OF.search(text):
+            text = ONE_OF.sub(lambda m: rng.choice(m[1].split("|")), text)
+        missing = [name for name in POOL.findall(text) if name not in pools]
+        if missing:
+            raise ValueError(f"no pool '{missing[0]}'")
+        text = POOL.sub(lambda m: rng.choice(pools[m[1]]), text)
+        found[" ".join(text.split())] = None
+        if len(found) == DRAWN:
+            break
+    return list(found)
+
+
 def blocks(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip() and not line.startswith("#"):
@@ -143,6 +171,7 @@ def blocks(path: Path) -> Iterator[tuple[int, str]]:
 def read(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
     """Rows `{area, tool, request, calls, spans}`; an empty `calls` is a near miss."""
     tool = WrittenTool("", "")
+    pools: dict[str, list[str]] = {}
     for number, line in blocks(path):
         try:
             if line.startswith("@ "):
@@ -155,14 +184,19 @@ def read(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
                 tool.properties[name] = schema
                 if needed:
                     tool.required.append(name)
-            elif line.startswith("> "):
-                yield {"area": path.stem, "tool": tool.definition()} | request(line[2:], tool)
+            elif line.startswith("= "):
+                name, _, words = line[2:].partition(": ")
+                pools[name.strip()] = [each.strip() for each in words.split(";") if each.strip()]
+            elif line.startswith(("> ", "~ ")):
+                lines = [line[2:]] if line[0] == ">" else drawn(line[2:], pools)
+                for each in lines:
+                    yield {"area": path.stem, "tool": tool.definition()} | request(each, tool)
             elif line.startswith("x "):
                 yield {
                     "area": path.stem, "tool": tool.definition(), "request": line[2:].strip(), "calls": [], "spans": {}
                 }  # fmt: skip
             else:
-                raise ValueError("a line starts with '@ ', '- ', '> ', 'x ' or '#'")
+                raise ValueError("a line starts with '@ ', '- ', '> ', '~ ', '= ', 'x ' or '#'")
         except ValueError as error:
             problems.append(f"{path.name}:{number}: {error}")
 
@@ -172,7 +206,9 @@ def main(paths: list[Path]) -> int:
     rows = [row for path in paths for row in read(path, problems)]
     tools = {json.dumps(row["tool"]["name"]) for row in rows}
     served = [row for row in rows if row["calls"]]
-    print(f"{len(paths)} files, {len(tools)} tools, {len(served)} requests, {len(rows) - len(served)} near misses,")
+    print(
+        f"{len(paths)} files, {len(tools)} tools, {len(served)} requests, {len(rows) - len(served)} near misses,"
+    )
     several = sum(len(row["calls"]) > 1 for row in served)
     kinds = [type(v).__name__ for row in served for call in row["calls"] for v in call["arguments"].values()]
     print(f"{several} with several calls; values:", {kind: kinds.count(kind) for kind in sorted(set(kinds))})

@@ -18,7 +18,7 @@ NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
 GRAPH = "minilm.onnx"
 # The tensors inside the graphs that their means are taken of.
-_LAST_LAYER, _LAST_LAYER_OF_FIT = "t70", "t106"
+_LAST_LAYER = "t70"
 
 
 class MiniLMEmbedder:
@@ -59,11 +59,6 @@ class MiniLMEmbedder:
             ReadText(vector=vector, pieces=tuple(ids), piece_vectors=_unit(inside[1:-1]))
             for ids, (vector, inside) in zip(pieces, found, strict=True)
         ]
-
-
-def tool_reader() -> MiniLMEmbedder:
-    """Reads requests and tools' definitions so that those that belong together come out alike."""
-    return MiniLMEmbedder("fit.onnx", name="tool-fit-1", last_layer=_LAST_LAYER_OF_FIT, tables=GRAPH)
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -69,9 +69,11 @@ class MiniLM:
         """Word pieces with their places in the text, without special tokens."""
         return self._tokenizer.encode(text[:_CHARACTERS], add_special_tokens=False)
 
-    def run_feeds(self, feeds: Sequence[dict[str, NDArray[np.int64]]]) -> list[list[NDArray[np.float32]]]:
-        """All outputs of a graph for each of these inputs, side by side."""
-        return list(self._side_by_side(lambda feed: self._session.run(None, feed), feeds))
+    def run_feeds(
+        self, feeds: Sequence[dict[str, NDArray[np.int64]]], wanted: Sequence[str]
+    ) -> list[list[NDArray[np.float32]]]:
+        """These outputs of a graph for each of these inputs, side by side."""
+        return list(self._side_by_side(lambda feed: self._session.run(list(wanted), feed), feeds))
 
     def run(self, rows: Sequence[Row]) -> list[NDArray[np.float32]]:
         """The graph's answer for each row."""

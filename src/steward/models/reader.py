@@ -11,18 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from steward.contract.ports import ReadText
 from steward.language.filling import Marks
 from steward.language.layout import Encoded, Layout, ToolText, lay_out, tool_text
 from steward.language.slots import Schema
-from steward.models.minilm import DATA, MiniLM
+from steward.models.minilm import CLS, DATA, SEP, MiniLM
 
 KEPT = 4_000  # tools whose layout is remembered
+GRAPH, TABLES = DATA / "reader.onnx", DATA / "minilm.onnx"
+NAME = "reader-1"
+DIMENSIONS = 384
+MARKED = ("spans", "there", "whole", "chosen", "calls")
 _NONE = np.zeros(1, np.int64)
 
 
 class TaughtReader:
     def __init__(self, model: MiniLM | None = None) -> None:
-        self._model = model or MiniLM(DATA / "reader.onnx", tables=DATA / "minilm.onnx")
+        self._model = model or MiniLM(GRAPH, tables=TABLES)
         self._tools: OrderedDict[tuple[str, str, int], tuple[Schema, ToolText]] = OrderedDict()
         self._lock = Lock()
 
@@ -50,8 +55,51 @@ class TaughtReader:
         """CPU-bound: async callers run it in a thread."""
         asked = self.encode(request)
         layouts = [lay_out(asked, tool) for tool in tools]
-        answers = self._model.run_feeds([_feed(layout) for layout in layouts])
+        answers = self._model.run_feeds([_feed(layout) for layout in layouts], MARKED)
         return [(layout, _marks(layout, answer)) for layout, answer in zip(layouts, answers, strict=True)]
+
+
+class TextsApart:
+    """Implements `TextReader` on the same weights: request and tool are read alone, and compared by pieces.
+
+    That judges hundreds of tools, because a tool is read once; the reader itself looks at the best of them.
+    """
+
+    def __init__(self, model: MiniLM | None = None) -> None:
+        self._model = model or MiniLM(GRAPH, tables=TABLES)
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def dimensions(self) -> int:
+        return DIMENSIONS
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return (
+            np.stack([each.vector for each in self.read(texts)])
+            if texts
+            else np.empty((0, DIMENSIONS), np.float32)
+        )
+
+    def read(self, texts: Sequence[str]) -> list[ReadText]:
+        pieces = self._model.token_ids(texts)
+        feeds = [_alone([CLS, *ids, SEP]) for ids in pieces]
+        answers = self._model.run_feeds(feeds, ["hidden"])
+        return [
+            ReadText(_unit(hidden[0].mean(axis=0)), tuple(ids), _unit(hidden[0, 1:-1]))
+            for ids, (hidden,) in zip(pieces, answers, strict=True)
+        ]
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
+
+
+def _alone(ids: list[int]) -> dict[str, NDArray[np.int64]]:
+    places = dict.fromkeys(("asked", "slots", "choices", "choice_slots"), _NONE)
+    return {"ids": np.array([ids], np.int64), "segments": np.zeros((1, len(ids)), np.int64), **places}
 
 
 def _feed(layout: Layout) -> dict[str, NDArray[np.int64]]:

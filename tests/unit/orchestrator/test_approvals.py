@@ -9,7 +9,8 @@ import pytest
 from tests.deciders import deciding
 from tests.door import MODEL, PERSON, Door, tool
 
-from steward.contract.call import CallerKind, Done, PendingApproval
+from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
+from steward.contract.deciding import Decider, Role, Way
 from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.lifecycle import Limits
@@ -40,8 +41,9 @@ async def door(wiper: Wiper) -> AsyncIterator[Door]:
     await door.orchestrator.lifecycle.stop_all()
 
 
-async def waiting(door: Door, disk: str = "sda") -> str:
-    result = await door.call("wipe", disk=disk)
+async def waiting(door: Door, disk: str = "sda", *, user: str | None = None, caller: Caller = MODEL) -> str:
+    call = ToolCall(tool="wipe", arguments={"disk": disk}, caller=caller, user=user)
+    result = await door.orchestrator.execute(call)
     assert isinstance(result, PendingApproval)
     return result.proposal_id
 
@@ -252,3 +254,65 @@ async def test_news_under_way_get_out_before_the_end_and_a_hook_that_hangs_does_
         async with asyncio.timeout(10):
             await door.orchestrator.settle()
     assert slow.told
+
+
+OWN = deciding("ana", role=Role.APPROVE)
+
+
+@pytest.mark.parametrize(
+    "who",
+    [deciding("ana", role=Role.USE), deciding("bob", role=Role.APPROVE), deciding("ana", role=Role.READ)],
+)
+async def test_without_the_role_for_this_users_calls_nothing_is_decided(
+    door: Door, wiper: Wiper, who: Decider
+) -> None:
+    proposal_id = await waiting(door, user="ana")
+    approvals = door.orchestrator.approvals
+    for decision in (
+        approvals.approve(proposal_id, by=who),
+        approvals.approve(proposal_id, by=who, edited={"disk": "sdb"}),
+        approvals.reject(proposal_id, by=who),
+    ):
+        with pytest.raises(ForbiddenError):
+            await decision
+    assert not await approvals.may_decide(proposal_id, by=who)
+    assert ((await approvals.get(proposal_id)).state, wiper.wiped) == (Waiting(), [])
+
+
+async def test_the_receipt_keeps_role_program_and_way(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door, user="ana")
+    await door.orchestrator.approvals.approve(proposal_id, by=OWN)
+    state = (await door.orchestrator.approvals.get(proposal_id)).state
+    assert isinstance(state, Finished)
+    receipt = state.receipt
+    told = (receipt.approver, receipt.role, receipt.client, receipt.via, receipt.answered_by)
+    assert told == ("ana", "approve", "test", "cli", CallerKind.PERSON)
+    assert wiper.wiped == ["sda"]
+
+
+async def test_a_client_confirms_only_what_it_called_itself(door: Door, wiper: Wiper) -> None:
+    client = Caller(CallerKind.CLIENT, "cursor")
+    mine = await waiting(door, caller=client)
+    approvals = door.orchestrator.approvals
+    for who in (
+        deciding("claude", kind=CallerKind.CLIENT, way=Way.CLIENT),
+        deciding("cursor", kind=CallerKind.CLIENT, way=Way.API),
+        deciding("cursor", way=Way.CLIENT),
+    ):
+        with pytest.raises(ForbiddenError):
+            await approvals.confirmed_by_client(mine, by=who)
+    assert wiper.wiped == []
+    await approvals.confirmed_by_client(
+        mine, by=deciding("cursor", role=Role.USE, kind=CallerKind.CLIENT, way=Way.CLIENT)
+    )
+    state = (await approvals.get(mine)).state
+    assert isinstance(state, Finished)
+    assert (state.receipt.answered_by, state.receipt.via) == (CallerKind.CLIENT, "client")
+
+
+async def test_a_list_holds_one_users_proposals_where_one_is_named(door: Door, wiper: Wiper) -> None:
+    anas = await waiting(door, user="ana")
+    await waiting(door, user="bob")
+    page = await door.orchestrator.approvals.list(user="ana")
+    assert [proposal.id for proposal in page.items] == [anas]
+    assert wiper.wiped == []

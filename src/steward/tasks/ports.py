@@ -62,5 +62,5 @@ class TaskStore(Protocol):
     async def undo(
         self, user_id: str, task_id: str | None, *, at: datetime
     ) -> Undone | OnlyAdded | NothingToUndo | Refused:
-        """Take the user's last change back (of this task, or of any). An added task is removed."""
+        """Take the user's last change back (of this task, or of any). An addition is told, not taken back."""
         ...

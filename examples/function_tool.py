@@ -3,6 +3,7 @@
 import asyncio
 
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
+from steward.contract.deciding import Decider, Role, Way
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
@@ -56,16 +57,19 @@ async def main() -> None:
     door.register_agent(AGENT)
     await door.lifecycle.start_all()
     model, person = Caller(CallerKind.AGENT, "model"), Caller(CallerKind.PERSON, "ana")
+    ana = Decider(caller=person, role=Role.APPROVE, user="ana", way=Way.CLI)
 
     counted = await door.execute(ToolCall(tool="count_plants", arguments={}, caller=model))
     assert isinstance(counted, Done)
     assert counted.data == 7
 
-    waiting = await door.execute(ToolCall(tool="repot", arguments={"plant": "fern"}, caller=model))
+    waiting = await door.execute(
+        ToolCall(tool="repot", arguments={"plant": "fern"}, caller=model, user="ana")
+    )
     assert isinstance(waiting, PendingApproval)
     assert watered == []
 
-    done = await door.approvals.approve(waiting.proposal_id, approver=person, via="cli")
+    done = await door.approvals.approve(waiting.proposal_id, by=ana)
     assert isinstance(done, Done)
     assert watered == ["fern"]
     print("ok: counted at once, repotted after a yes")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from tests.deciders import deciding
 from tests.door import Door, tool
 from tests.scripted_model import ScriptedModel, scripted_model
 
@@ -29,7 +30,7 @@ from steward.tasks.model import User
 from steward.telemetry.traces import NoTracing, Traces
 from steward.telemetry.tracing import Tracing
 
-ANA = Speaker(user="ana", caller=Caller(CallerKind.PERSON, "ana"), may_approve=True, via="cli")
+ANA = Speaker(user="ana", caller=Caller(CallerKind.PERSON, "ana"), decider=deciding("ana"))
 TITLE = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+from tests.deciders import deciding
 from tests.door import PERSON, Door
 
 from steward.agents.session import Session
@@ -32,7 +33,7 @@ class Talk:
     async def agree(self, waits: DeferredToolRequests) -> Any:
         """A person says yes to everything that waits, and the run goes on."""
         for said in waits.metadata.values():
-            await self.door.orchestrator.approvals.approve(said["proposal_id"], approver=PERSON, via="test")
+            await self.door.orchestrator.approvals.approve(said["proposal_id"], by=deciding(PERSON.id))
         approved = {call.tool_call_id: ToolApproved() for call in waits.approvals}
         return await self._run(None, DeferredToolResults(approvals=approved, metadata=waits.metadata))
 

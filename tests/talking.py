@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.deciders import deciding
 from tests.scripted_model import ScriptedModel
 from tests.websites import Web
 
@@ -14,7 +15,7 @@ from steward.contract.call import Caller, CallerKind
 from steward.conversations.model import Answer, Progress, Speaker, TurnEvent
 from steward.settings import load_settings
 
-ANA = Speaker(user="local", caller=Caller(CallerKind.PERSON, "local"), may_approve=True, via="test")
+ANA = Speaker(user="local", caller=Caller(CallerKind.PERSON, "local"), decider=deciding("local"))
 
 
 @dataclass

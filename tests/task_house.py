@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.deciders import deciding
 from tests.scripted_model import CallTools, Request, Scripted, ScriptedModel, scripted_model
 
 from steward.bootstrap import Platform, open_platform
@@ -45,7 +46,7 @@ class Person:
             self.house.model.script = list(script)
         chat = await self.house.platform.agents.chat()
         speaker = Speaker(
-            user=self.name, caller=Caller(CallerKind.PERSON, self.name), may_approve=True, via="cli"
+            user=self.name, caller=Caller(CallerKind.PERSON, self.name), decider=deciding(self.name)
         )
         answer = await chat.turn(text, speaker=speaker, agent="tasks", conversation=self.conversation)
         self.conversation = answer.conversation

@@ -65,9 +65,12 @@ class Visit:
         return [item.label for kind in ("checkbox", "button", "expander") for item in self.app.get(kind)]
 
 
+PROOF = "the-proof-of-this-page"
+
+
 def visit(view: str, api: str, *, key_required: bool = False, **query: str) -> Visit:
     app = AppTest.from_string(SCRIPT.format(view=view), default_timeout=SECONDS)
-    app.secrets["steward"] = {"api": api, "key_required": key_required}
+    app.secrets["steward"] = {"api": api, "key_required": key_required, "proof": PROOF}
     for name, value in query.items():
         app.query_params[name] = value
     return Visit(app)

@@ -49,13 +49,22 @@ class MemoryProposalStore:
         proposal = self._proposals.get(proposal_id)
         return self._aged(proposal) if proposal else None
 
-    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
+    async def list(
+        self,
+        *,
+        states: Sequence[str] = (),
+        user: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page:
         created_at, last_id = cursor.decode(after)
         found = sorted(
             map(self._aged, self._proposals.values()), key=lambda p: (p.created_at, p.id), reverse=True
         )
         if created_at is not None:
             found = [p for p in found if (p.created_at, p.id) < (created_at, last_id)]
+        if user is not None:
+            found = [p for p in found if p.user == user]
         if states:
             found = [p for p in found if state_name(p.state) in states]
         shown = found[:limit]

@@ -83,7 +83,7 @@ def edited(api: httpx.Client) -> str:
     call = {"arguments": {"language": "python", "code": "print('before')"}}
     proposal = api.post("/v1/tools/code_execution/call", json=call).json()["proposal_id"]
     arguments = {"language": "python", "code": "print('after')"}
-    api.post(f"/v1/proposals/{proposal}/approve", json={"arguments": arguments, "via": "page"})
+    api.post(f"/v1/proposals/{proposal}/approve", json={"arguments": arguments})
     return proposal
 
 

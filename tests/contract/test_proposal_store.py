@@ -170,6 +170,25 @@ async def test_the_list_is_newest_first_in_pages_that_new_ones_do_not_shift(stor
     assert third.next is None
 
 
+async def test_the_list_is_filtered_by_user(store: ProposalStore) -> None:
+    await store.add(proposal("a", user="ana"))
+    await store.add(proposal("b", user="ben"))
+    await store.add(proposal("c", user=None))
+    shown = {
+        user: [p.id for p in (await store.list(user=user)).items] for user in ("ana", "ben", "eve", None)
+    }
+    assert shown == {"ana": ["a"], "ben": ["b"], "eve": [], None: ["c", "b", "a"]}
+
+
+async def test_a_receipt_comes_back_as_it_went(store: ProposalStore) -> None:
+    given = receipt(proposal(), answered_by=CallerKind.CLIENT, role="use", client="cursor/1")
+    await store.add(proposal())
+    await store.claim("p1", given)
+    found = await store.get("p1")
+    assert found is not None
+    assert found.state == Running(receipt=given)
+
+
 async def test_the_list_is_filtered_by_state(store: ProposalStore) -> None:
     for name in ("a", "b", "c"):
         await store.add(proposal(name))

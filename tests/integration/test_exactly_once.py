@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deciders import deciding
 
 from steward.bootstrap import open_platform
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
@@ -58,7 +59,7 @@ async def test_a_program_killed_while_running_an_approved_call_never_has_it_repe
         await platform.orchestrator.lifecycle.start_all()
         kept = await platform.orchestrator.approvals.get(proposal_id)
         with pytest.raises(ConflictError) as caught:
-            await platform.orchestrator.approvals.approve(proposal_id, approver=ANA, via="cli")
+            await platform.orchestrator.approvals.approve(proposal_id, by=deciding(ANA.id))
     assert (type(kept.state), caught.value.code, "unknown" in caught.value.message) == (
         OutcomeUnknown,
         "PROPOSAL_ALREADY_DECIDED",
@@ -83,7 +84,7 @@ async def test_fifty_yeses_from_two_programs_run_it_once(tmp_path: Path, databas
         assert isinstance(asked, PendingApproval)
         answers = await asyncio.gather(
             *(
-                platform.orchestrator.approvals.approve(asked.proposal_id, approver=ANA, via="api")
+                platform.orchestrator.approvals.approve(asked.proposal_id, by=deciding(ANA.id))
                 for platform in (one, two)
                 for _ in range(25)
             ),

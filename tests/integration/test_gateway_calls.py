@@ -8,11 +8,15 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from mcp.shared.exceptions import MCPError
+from mcp_types import Implementation
 from tests.gatewayhouse import House, served
 
+from steward.contract.deciding import Role
 from steward.orchestrator.proposals import state_name
+from steward.servers.gateway.ports import Member
 from steward.servers.gateway.views import View
 
+ROBOT = Implementation(name="robot", version="1")
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
 
@@ -83,15 +87,68 @@ async def test_a_client_that_cannot_ask_gets_the_proposal_id(era: str):
 
 
 @ERAS
-async def test_on_a_view_whose_client_confirms_a_call_asks_where_it_can_and_otherwise_runs(era: str):
+async def test_a_client_never_confirms_over_http_whatever_the_view_says(era: str):
     view = View(tools=frozenset({"wipe"}), client_confirms=frozenset({"wipe"}))
+    async with served(view) as house, client(house, era) as mcp:
+        answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
+        assert (answer.is_error, house.wiped, await states(house)) == (True, [], ["waiting"])
+
+
+class Known:
+    """Everybody is this member."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+
+    async def admit(self, key: str | None, scope: Any) -> Member | None:
+        del key, scope
+        return self.member
+
+
+@ERAS
+async def test_whoever_may_not_decide_is_not_even_asked(era: str):
+    yes = says(approve=True)
+    async with served(doorkeeper=Known(Member("robot", user="ana", role=Role.USE))) as house:
+        async with client(house, era, elicitation_handler=yes) as mcp:
+            answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
+        assert answer.structured_content["status"] == "pending_approval"
+        assert (yes.asked, house.wiped, await states(house)) == ([], [], ["waiting"])
+
+
+@pytest.mark.parametrize("content", [{"approve": True}, {"approve": False}])
+async def test_an_answer_that_comes_back_with_a_lesser_key_decides_nothing(content: Any):
+    door = Known(Member("ana", user="ana", role=Role.APPROVE))
+
+    async def answers(message: str, response_type: Any, params: Any, ctx: Any) -> dict[str, Any]:
+        door.member = Member("ana", user="ana", role=Role.USE)
+        return content
+
+    async with served(doorkeeper=door) as house:
+        async with client(house, "auto", elicitation_handler=answers) as mcp:
+            answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
+        assert (answer.is_error, house.wiped, await states(house)) == (True, [], ["waiting"])
+
+
+@ERAS
+async def test_a_task_tool_answers_in_its_own_envelope_while_it_waits_and_after_a_no(era: str):
+    view = View(task_envelopes=frozenset({"wipe"}))
     async with served(view) as house:
-        async with client(house, era, elicitation_handler=declines) as mcp:
-            await mcp.call_tool_mcp("wipe", {"name": "first"})
         async with client(house, era) as mcp:
-            answer = await mcp.call_tool_mcp("wipe", {"name": "second"})
-        assert not answer.is_error
-        assert house.wiped == ["second"]
+            waits = (await mcp.call_tool_mcp("wipe", {"name": "disk"})).structured_content
+        async with client(house, era, elicitation_handler=declines) as mcp:
+            declined = (await mcp.call_tool_mcp("wipe", {"name": "disk"})).structured_content
+    assert (waits["success"], waits["code"]) == (False, "CONFIRMATION_REQUIRED")
+    assert (declined["success"], declined["code"]) == (False, "CONFIRMATION_DECLINED")
+
+
+@ERAS
+async def test_the_receipt_of_a_yes_in_the_client_is_the_servers_word(era: str):
+    async with served() as house:
+        async with client(house, era, elicitation_handler=says(approve=True), client_info=ROBOT) as mcp:
+            await mcp.call_tool_mcp("wipe", {"name": "disk"})
+        receipt = (await house.proposals.list()).items[0].state.receipt
+    assert (receipt.approver, receipt.role, receipt.client) == ("local", "admin", "robot")
+    assert (receipt.via, receipt.answered_by.value) == ("elicitation", "person")
 
 
 @ERAS

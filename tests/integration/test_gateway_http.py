@@ -9,13 +9,14 @@ import httpx
 import pytest
 from tests.gatewayhouse import ACCEPT, House, open_session, served
 
+from steward.contract.deciding import Role
 from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit, Refusal
 from steward.servers.gateway.ports import Member
 
 
 class Keys:
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
-        return {"reader": Member("reader", may_use=False), "worker": Member("w"), "other": Member("o")}.get(
+        return {"reader": Member("reader", role=Role.READ), "worker": Member("w"), "other": Member("o")}.get(
             key or ""
         )
 
@@ -114,9 +115,9 @@ async def test_allowance_comes_back_with_time_and_old_keys_are_forgotten(monkeyp
 
 async def test_a_server_on_another_address_answers_to_its_name_too():
     guard = Guard(OpenDoor(), hosts=("steward.home",))
-    assert await guard.admit({b"host": b"steward.home:8700"}, {}) == Member("local")
+    assert await guard.admit({b"host": b"steward.home:8700"}, {}) == Member("local", role=Role.ADMIN)
     assert isinstance(await guard.admit({b"host": b"steward.work"}, {}), Refusal)
-    assert await guard.admit({b"host": b"[::1]:8700"}, {}) == Member("local")
+    assert await guard.admit({b"host": b"[::1]:8700"}, {}) == Member("local", role=Role.ADMIN)
 
 
 @pytest.mark.parametrize(

@@ -173,12 +173,12 @@ async def test_the_workspaces_keys_open_the_gateway_with_their_roles(database: D
     keys = Keys(PostgresKeyStore(database), seconds=0)
     here, elsewhere = {"client": ("127.0.0.1", 1)}, {"client": ("192.0.2.1", 1)}
     door = KnownKeys(keys, local_token="own")
-    assert await door.admit(None, here) == Member("local")
+    assert await door.admit(None, here) == Member("local", role=Role.ADMIN)
     assert await door.admit(None, elsewhere) is None
     assert await door.admit(None, {"client": ("somewhere", 1)}) is None
-    assert await door.admit("own", elsewhere) == Member("local")
+    assert await door.admit("own", elsewhere) == Member("local", role=Role.ADMIN)
     _, token = await keys.add("cursor", Role.USE, user="ana")
     _, looking = await keys.add("looker", Role.READ)
     assert await door.admit(token, elsewhere) == Member("cursor", user="ana")
-    assert await door.admit(looking, elsewhere) == Member("looker", user="local", may_use=False)
+    assert await door.admit(looking, elsewhere) == Member("looker", user="local", role=Role.READ)
     assert await door.admit("wrong", here) is None

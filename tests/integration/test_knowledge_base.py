@@ -86,7 +86,10 @@ async def test_again_touches_only_what_changed(base: KnowledgeBase, folder: Path
     (folder / "bees.docx").unlink()
     (folder / "new.txt").write_text("Honey keeps for centuries.")
     changed = await base.ingest(folder, "papers", recursive=True)
-    assert (changed.added, changed.updated, changed.unchanged, changed.removed) == (1, 1, 1, 1)
+    assert (changed.added, changed.updated, changed.unchanged, changed.missing) == (1, 1, 1, 1)
+    assert (changed.removed, len(await base.documents("papers"))) == (0, 4)
+    cleared = await base.ingest(folder, "papers", recursive=True, remove_missing=True)
+    assert (cleared.unchanged, cleared.missing, cleared.removed) == (3, 0, 1)
     assert "250" in (await base.query("how hot must the oven be")).hits[0].text
     assert all("230" not in hit.text for hit in (await base.query("how hot must the oven be")).hits)
     sources = {document.source for document in await base.documents("papers")}

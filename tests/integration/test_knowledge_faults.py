@@ -152,12 +152,14 @@ async def test_a_collection_deleted_midway_ends_the_ingest(database: Database, f
         assert await stored(database) == []
 
 
-async def test_a_file_that_was_emptied_is_gone(database: Database, folder: Path) -> None:
+async def test_a_file_that_was_emptied_counts_as_missing(database: Database, folder: Path) -> None:
     async with open_base(database, [folder], reading=False) as base:
         await base.create_collection("papers")
         await base.ingest(folder, "papers")
         (folder / "tower.md").write_text("\n")
-        report = await base.ingest(folder, "papers")
+        kept = await base.ingest(folder, "papers")
+        assert (kept.missing, kept.removed, "tower.md" in await stored(database)) == (1, 0, True)
+        report = await base.ingest(folder, "papers", remove_missing=True)
         assert (report.removed, report.unchanged, dict(report.skipped)) == (1, 9, {"empty": 1})
         assert "tower.md" not in await stored(database)
         with pytest.raises(StewardError) as refused:
@@ -176,14 +178,15 @@ async def test_a_file_that_goes_is_noticed_whichever_folder_is_read_again(
         await base.create_collection("papers")
         await base.ingest(folder, "papers", recursive=True)
         (deep / "well.md").unlink()
-        assert (await base.ingest(deep, "papers")).removed == 1
+        assert (await base.ingest(deep, "papers")).missing == 1
+        assert (await base.ingest(deep, "papers", remove_missing=True)).removed == 1
         (folder / ".stewardignore").write_text("deep/\n")
-        assert (await base.ingest(folder, "papers")).removed == 0  # not its business without --recursive
-        assert (await base.ingest(folder, "papers", recursive=True)).removed == 1
+        assert (await base.ingest(folder, "papers")).missing == 0  # not its business without --recursive
+        assert (await base.ingest(folder, "papers", recursive=True, remove_missing=True)).removed == 1
         assert await stored(database) == sorted(f"{place}.md" for place in PLACES)
 
 
-async def test_a_path_that_is_gone_takes_along_what_was_read_from_it(
+async def test_a_path_that_is_gone_takes_along_what_was_read_from_it_where_that_is_wanted(
     database: Database, folder: Path
 ) -> None:
     deep = folder / "deep"
@@ -195,10 +198,12 @@ async def test_a_path_that_is_gone_takes_along_what_was_read_from_it(
         (deep / "mine.md").write_text("# Mine\n\nThe mine was closed in 1950.\n")
         await base.ingest(deep / "mine.md", "papers")
         (folder / "tower.md").unlink()
-        report = await base.ingest(folder / "tower.md", "papers")
+        kept = await base.ingest(folder / "tower.md", "papers")
+        assert (kept.missing, kept.removed) == (1, 0)
+        report = await base.ingest(folder / "tower.md", "papers", remove_missing=True)
         assert (report.removed, report.unchanged) == (1, 0)
         deep.rename(folder.parent / "elsewhere")
-        assert (await base.ingest(deep, "papers")).removed == 2
+        assert (await base.ingest(deep, "papers", remove_missing=True)).removed == 2
         with pytest.raises(StewardError) as unknown:
             await base.ingest(deep, "papers")
         assert unknown.value.code == "KB_DOCUMENT"

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.deciders import deciding
 from tests.door import MODEL, PERSON
 from tests.mcp_servers import FOLDER, eventually
 
@@ -63,7 +64,7 @@ async def test_a_rated_tool_runs_and_an_unknown_one_waits_for_a_person(platform:
     assert said.data == "hello"
     waits = await door.execute(ToolCall(tool="notes__count", arguments={}, caller=MODEL))
     assert isinstance(waits, PendingApproval)
-    done = await door.approvals.approve(waits.proposal_id, approver=PERSON, via="cli")
+    done = await door.approvals.approve(waits.proposal_id, by=deciding(PERSON.id))
     assert isinstance(done, Done)
     assert done.data == "counted"
 

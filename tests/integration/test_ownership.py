@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deciders import deciding
 from tests.postgres import TestServer
 
 from steward.bootstrap import Platform, open_platform
@@ -68,7 +69,7 @@ async def lived(platform: Platform, user: str) -> None:
     await platform.questions.ask(user, f"Which bank, {user}?")
     person = Caller(CallerKind.PERSON, user)
     approved = await call(platform, user, "delete_task", task_id=rent)
-    await platform.orchestrator.approvals.approve(approved, approver=person, via="cli")
+    await platform.orchestrator.approvals.approve(approved, by=deciding(person.id))
     await call(platform, user, "delete_task", task_id=milk)  # still waits
     await platform.keys.add(f"key-of-{user}", Role.APPROVE, user=user)
     for statement in LIVED:

@@ -14,7 +14,7 @@ from steward.contract.errors import StewardError
 from steward.storage.postgres import Database, External
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
-from steward.tasks.model import User
+from steward.tasks.model import OnlyAdded, User
 from steward.tasks.service import TaskService
 from steward.tasks.users import Users
 
@@ -148,13 +148,16 @@ class World:
                 await self.desk.undo(name)
             assert refused.value.code == "NOTHING_TO_UNDO"
             return
-        task_id, before = person.changes.pop()
+        task_id, before = person.changes[-1]
         answer = await self.desk.undo(name)
-        assert (answer["task"]["id"], answer["removed"]) == (task_id, before is None)
-        if before is None:
-            person.forget(task_id)
-        else:
-            person.tasks[task_id] = before
+        if before is None:  # the task would go with it: that is not this room's to do
+            assert isinstance(answer, OnlyAdded)
+            assert answer.task.id == task_id
+            return
+        assert isinstance(answer, dict)
+        assert answer["task"]["id"] == task_id
+        person.changes.pop()
+        person.tasks[task_id] = before
 
     async def compare(self, name: str, person: Person) -> None:
         listed = await self.service.list_tasks(name, {"limit": 100})

@@ -11,7 +11,7 @@ from steward.contract.errors import ConflictError, StewardError
 from steward.storage.postgres import Database, External
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
-from steward.tasks.model import Task, User
+from steward.tasks.model import OnlyAdded, Task, User
 from steward.tasks.service import TaskService
 from steward.tasks.users import Users
 
@@ -109,10 +109,16 @@ async def test_undos_at_once_each_take_another_change_back(house: House) -> None
     for number in range(1, 6):
         await house.service.update_task("ana", task_id, {"title": str(number)})
     undone = await asyncio.gather(*(house.desk.undo("ana") for _ in range(5)))
-    assert sorted(change["undone"]["after"]["title"] for change in undone) == ["1", "2", "3", "4", "5"]
+    changes = [change for change in undone if isinstance(change, dict)]
+    assert sorted(change["undone"]["after"]["title"] for change in changes) == ["1", "2", "3", "4", "5"]
     assert await house.titles() == ["0"]
-    removed = await house.desk.undo("ana", task_id)
-    assert (removed["removed"], await house.titles()) == (True, [])
+
+
+async def test_taking_an_addition_back_is_left_to_the_deletion_that_it_is(house: House) -> None:
+    task_id = await house.added("0")
+    left = await house.desk.undo("ana", task_id)
+    assert (isinstance(left, OnlyAdded), await house.titles()) == (True, ["0"])
+    await house.service.delete_task("ana", task_id)
     with pytest.raises(StewardError) as refused:
         await house.desk.undo("ana")
     assert refused.value.code == "NOTHING_TO_UNDO"

@@ -130,8 +130,8 @@ async def test_a_key_is_asked_for_once_there_is_one(environment: dict[str, str])
             assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
 
 
-@pytest.mark.parametrize(("options", "left"), [((), 0), (("--strict",), 1)])
-async def test_on_the_task_server_the_client_confirms_deletions_unless_it_is_strict(
+@pytest.mark.parametrize(("options", "left"), [((), 1), (("--client-confirms",), 0)])
+async def test_the_task_server_asks_before_it_deletes_unless_the_client_confirms(
     environment: dict[str, str], options: tuple[str, ...], left: int
 ) -> None:
     me = {"user_id": "local"}
@@ -144,4 +144,4 @@ async def test_on_the_task_server_the_client_confirms_deletions_unless_it_is_str
     assert deleted.is_error is bool(left)
     assert len(listed.structured_content["tasks"]) == left
     if left:
-        assert deleted.structured_content["status"] == "pending_approval"
+        assert deleted.structured_content["code"] == "CONFIRMATION_REQUIRED"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
+from tests.deciders import deciding
 from tests.peers.house import FIXTURES, Meeting, installed, meeting, npm, own, pypi, server
 
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
@@ -47,7 +48,7 @@ async def test_the_filesystem_server_reads_and_asks_before_it_writes(tmp_path: P
         assert not (tmp_path / "new.txt").exists()
         person = Caller(CallerKind.PERSON, "me")
         proposal = waiting.structured_content["proposal_id"]
-        await met.orchestrator.approvals.approve(proposal, approver=person, via="cli")
+        await met.orchestrator.approvals.approve(proposal, by=deciding(person.id))
         assert (tmp_path / "new.txt").read_text() == "x"
 
 

@@ -10,6 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
+from tests.deciders import deciding
+
 from steward.bootstrap import open_platform
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall
 from steward.contract.tool import RiskLevel, ToolSpec
@@ -44,7 +46,7 @@ async def main() -> None:
         )
         assert isinstance(asked, PendingApproval)
         print(asked.proposal_id, flush=True)
-        await door.approvals.approve(asked.proposal_id, approver=Caller(CallerKind.PERSON, "ana"), via="cli")
+        await door.approvals.approve(asked.proposal_id, by=deciding("ana"))
 
 
 asyncio.run(main())

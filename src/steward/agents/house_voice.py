@@ -168,7 +168,9 @@ def _read(step: Step) -> str:
 def _added(step: Step) -> str:
     data = _map(step.data)
     counts = [
-        f"{data.get(name)} {name}" for name in ("added", "updated", "unchanged", "removed") if data.get(name)
+        f"{data.get(name)} {name}"
+        for name in ("added", "updated", "unchanged", "removed", "missing")
+        if data.get(name)
     ]
     failed = [f"- {each.get('path')}: {each.get('reason')}" for each in _maps(data.get("failed"))]
     head = f"Collection '{data.get('collection')}': {', '.join(counts) or 'nothing new'}."

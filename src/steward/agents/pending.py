@@ -16,11 +16,13 @@ from steward.agents.calls import record_of
 from steward.agents.confidence import leaves
 from steward.agents.decisions import note_decided, outcome_of
 from steward.agents.session import Session
+from steward.contract.deciding import Decider
 from steward.contract.errors import ConflictError, ErrorCode, StewardError
 from steward.conversations.consent import Consent, read_consent
 from steward.conversations.model import PendingCall, Speaker
 from steward.orchestrator.approvals import Approvals
 from steward.orchestrator.proposals import ProposalState, Running, Waiting
+from steward.policy.deciding import may_decide
 
 NOT_YOURS = "It waits for somebody who may approve it, as proposal {}. Do not call it again."
 
@@ -60,15 +62,16 @@ class PendingCalls:
         other = consent is Consent.OTHER
         if not waiting:
             return Heard(Verdict.DECIDED_ELSEWHERE if other else Verdict.DECIDED)
-        if not self._speaker.may_approve:
+        decider = self._speaker.decider
+        if decider is None or not may_decide(decider, owner=self._speaker.user):
             return Heard(Verdict.LEFT_WAITING if other else Verdict.NO_RIGHT, waiting)
         if other:
-            await self._reject(waiting, session=session, why=f"They said: {said[:500]}")
+            await self._reject(waiting, decider, session=session, why=f"They said: {said[:500]}")
             return Heard(Verdict.NEW_REQUEST)
         if consent is Consent.YES:
-            await self._approve(waiting[0], session=session)
+            await self._approve(waiting[0], decider, session=session)
         else:
-            await self._reject(waiting[:1], session=session, why=None)
+            await self._reject(waiting[:1], decider, session=session, why=None)
         if len(waiting) > 1:
             return Heard(Verdict.NEXT, waiting[1:])
         plain_no = consent is Consent.NO and len(self._calls) == 1
@@ -96,14 +99,9 @@ class PendingCalls:
                 raise
             return None
 
-    async def _approve(self, call: PendingCall, *, session: Session) -> None:
+    async def _approve(self, call: PendingCall, decider: Decider, *, session: Session) -> None:
         try:
-            result = await self._approvals.approve(
-                call.proposal_id,
-                approver=self._speaker.caller,
-                via=self._speaker.via,
-                channel=session.channel,
-            )
+            result = await self._approvals.approve(call.proposal_id, by=decider, channel=session.channel)
         except ConflictError as error:
             if error.code != ErrorCode.PROPOSAL_ALREADY_DECIDED:
                 raise
@@ -112,10 +110,12 @@ class PendingCalls:
         session.ledger.note(record)
         await session.watch.ended(record)
 
-    async def _reject(self, calls: Sequence[PendingCall], *, session: Session, why: str | None) -> None:
+    async def _reject(
+        self, calls: Sequence[PendingCall], decider: Decider, *, session: Session, why: str | None
+    ) -> None:
         for call in calls:
             with suppress(ConflictError):  # decided meanwhile; the run reads what became of it
-                proposal = await self._approvals.reject(call.proposal_id, by=self._speaker.caller, why=why)
+                proposal = await self._approvals.reject(call.proposal_id, by=decider, why=why)
                 outcome = outcome_of(proposal)
                 if outcome is not None:
                     await note_decided(proposal, outcome, session=session)

@@ -39,6 +39,7 @@ from steward.conversations.model import (
 )
 from steward.conversations.turns import pieces, waiting_request
 from steward.models.runs import Answered, Broken, RunCost, Stop, run_agent, run_work
+from steward.policy.deciding import may_decide
 from steward.telemetry.masking import MASKER
 
 logger = logging.getLogger(__name__)
@@ -336,11 +337,16 @@ class TurnRun:
         """What the person says now also answers the question that a tool left for them."""
         last = self._held.turns[-1].answer.tool_calls if self._held.turns else ()
         record = asking(last)
-        if record is None or self._house.questions is None or not self._speaker.may_approve:
+        if record is None or self._house.questions is None:
+            return
+        if not may_decide(self._speaker.decider, owner=self._speaker.user):
             return
         with suppress(StewardError):  # answered elsewhere, or not one of its choices: then it waits on
             await self._house.questions.answer(
-                str(record.data.get("question_id")), self._text, by=self._speaker.caller.id
+                str(record.data.get("question_id")),
+                self._text,
+                by=self._speaker.caller.id,
+                user=self._speaker.user,
             )
 
     # --- out ---

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from steward.agents.skills.book import SkillBook
 from steward.bootstrap.ask_tools import ASK, ask_tool
+from steward.bootstrap.conversation_tools import CONVERSATIONS_AGENT, conversations_agent
 from steward.bootstrap.knowledge import Library
 from steward.bootstrap.models import catalog, run_limits
 from steward.contract.errors import StewardError
@@ -74,7 +75,7 @@ class Making:
         from steward.selection.gaps import ToolGapDetector  # noqa: PLC0415
 
         detector = ToolGapDetector(
-            RegistrySession(self.orchestrator, includes),
+            RegistrySession(self.orchestrator, _for_agents(includes)),
             extractor=self.extractor,
             reader=self.library.embedder,
             judge=self.judge,
@@ -92,7 +93,14 @@ class Making:
         from steward.agents.toolset import Offer, Shortlist  # noqa: PLC0415 - Pydantic AI, see above
 
         shortlist = Shortlist(ranker=self.ranker)
-        return Offer(includes=includes, shortlist=shortlist, pays_tokens=not self.offline, **more)
+        return Offer(
+            includes=_for_agents(includes), shortlist=shortlist, pays_tokens=not self.offline, **more
+        )
+
+
+def _for_agents(includes: Callable[[RegisteredTool], bool]) -> Callable[[RegisteredTool], bool]:
+    """Without what only a person does, outside of any conversation."""
+    return lambda tool: tool.agent_id != CONVERSATIONS_AGENT and includes(tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +311,7 @@ class TalkingAgents:
         self._chat: Chat | None = None
         self._opening = asyncio.Lock()
         orchestrator.register_agent_factory(AGENT, self._as_tools)
+        orchestrator.register_agent_factory(CONVERSATIONS_AGENT, lambda: conversations_agent(conversations))
 
     async def chat(self) -> "Chat":
         async with self._opening:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from steward.contract.deciding import Role
 from steward.contract.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -27,29 +28,30 @@ PARTS: dict[str, frozenset[str]] = {
     "web": frozenset({"web_search", "fetch_page"}),
     "files": frozenset({"read_file", "list_directory", "search_files"}),
 }
-CLIENT_CONFIRMS = frozenset({"delete_task"})  # on its own server; through the gateway it is a proposal
+CLIENT_CONFIRMS = frozenset({"delete_task"})  # only where the owner of a pipe says so
 
 
-def view_named(name: str, *, strict: bool = False) -> "View":
+def view_named(name: str, *, client_confirms: bool = False) -> "View":
     """What `steward serve NAME` shows; any other name is the namespace of a server of mcp.json."""
     # Here and not above: MCP takes a second to import, which nobody pays who only asks for help.
     from steward.servers.gateway.views import View  # noqa: PLC0415
 
     if name == "gateway":
-        return View(failures_as_errors=KNOWLEDGE)
+        return View(failures_as_errors=KNOWLEDGE, task_envelopes=TASKS)
     tools = PARTS.get(name)
     if tools is None:
         return View(name=f"steward-{name}", namespaces=frozenset({name}))
-    confirms = frozenset[str]() if strict else tools & CLIENT_CONFIRMS
     return View(
         name=f"steward-{name}",
         tools=tools,
-        client_confirms=confirms,
+        client_confirms=tools & CLIENT_CONFIRMS if client_confirms else frozenset(),
         failures_as_errors=tools & KNOWLEDGE,
+        task_envelopes=tools & TASKS,
     )
 
 
-def open_gateway(platform: "Platform", view: "View") -> "Gateway":
+def open_gateway(platform: "Platform", view: "View", *, piped: Role = Role.USE) -> "Gateway":
+    """`piped`: the role of a client on a pipe, which brings no key."""
     from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415 - see above
     from steward.servers.gateway.server import Gateway  # noqa: PLC0415
 
@@ -61,4 +63,4 @@ def open_gateway(platform: "Platform", view: "View") -> "Gateway":
             fix=f"Name one of {', '.join(PARTS)} or a server of mcp.json; see 'steward agents list'.",
         )
     library = ServerLibrary(door.registry, namespaces=view.namespaces, tools=view.tools)
-    return Gateway(door, ranker=platform.ranker, view=view, library=library)
+    return Gateway(door, ranker=platform.ranker, view=view, library=library, piped=piped)

@@ -28,10 +28,15 @@ class QuestionStore(Protocol):
         """
         ...
 
-    async def waiting(self, *, limit: int = 50, after: str | None = None) -> Sequence[Question]:
-        """Unanswered ones, oldest first; `after` is the id of the last one seen."""
+    async def waiting(
+        self, *, user: str | None = None, limit: int = 50, after: str | None = None
+    ) -> Sequence[Question]:
+        """Unanswered ones, oldest first; `user`: only theirs; `after` is the id of the last one seen."""
         ...
 
-    async def answer(self, question_id: str, text: str, *, by: str) -> Question:
-        """Raise `NotFoundError` when there is none, `ConflictError` when it was answered already."""
+    async def answer(self, question_id: str, text: str, *, by: str, user: str | None = None) -> Question:
+        """Raise `NotFoundError` when there is none, `ConflictError` when it was answered already.
+
+        `user`: only a question of theirs is there.
+        """
         ...

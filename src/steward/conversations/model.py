@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from steward.contract.call import Caller
+from steward.contract.deciding import Decider
 
 
 class AnswerStatus(StrEnum):
@@ -122,8 +123,7 @@ class Speaker:
 
     user: str  # whose tasks, memories and conversations these are
     caller: Caller  # a person, or an agent that asks another one
-    may_approve: bool = False  # only then is a yes a yes
-    via: str = "api"  # cli, api or page, for the receipt of an approval
+    decider: Decider | None = None  # with what right they say yes; None for another agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,7 @@ class _Job:
     collection: Collection
     root: Path | None  # the file or folder; none for a text
     report: Report
+    remove_missing: bool = False  # whether the text of files that are gone goes for good
     pieces: Progress = no_progress  # told how much of a document is done
 
 
@@ -111,11 +112,18 @@ class Ingester:
         return real
 
     async def ingest(
-        self, path: str | Path, collection: Collection, *, recursive: bool, progress: Progress = no_progress
+        self,
+        path: str | Path,
+        collection: Collection,
+        *,
+        recursive: bool,
+        remove_missing: bool = False,
+        progress: Progress = no_progress,
     ) -> Report:
+        """The text of files that are gone stays and is counted, unless `remove_missing`: that is for good."""
         real = self.resolve(path)
         report = Report()
-        job = _Job(collection=collection, root=real, report=report)
+        job = _Job(collection=collection, root=real, report=report, remove_missing=remove_missing)
         if real.is_dir():
             folder = await asyncio.to_thread(Folder.open, real, self._roots, self._readers.readable)
             await self._folder(job, folder, recursive, progress)
@@ -140,7 +148,7 @@ class Ingester:
             done += 1
             await progress(done, max(done, total), file.name)  # files may have come since they were counted
         stored = self._store.files_under(job.collection.id, str(folder.path))
-        await self._forget(
+        await self._missing(
             job,
             (
                 file.source
@@ -160,25 +168,31 @@ class Ingester:
         return total
 
     async def _gone(self, job: _Job, path: Path) -> None:
-        """What was read from a file or folder that is not there any more goes as well.
+        """What was read from a file or folder that is not there any more.
 
-        Not so for a folder that was ingested as such: a drive that is not mounted looks the same.
+        Not what was read from a folder that was ingested as such: a drive that is not mounted looks the same.
         """
         below = self._store.files_under(job.collection.id, str(path))
-        await self._forget(job, (file.source async for file in below if file.root != str(path)))
-        job.report.removed += await self._store.remove(job.collection.id, [str(path)])
-        if not job.report.removed:
+        await self._missing(job, (file.source async for file in below if file.root != str(path)))
+        await self._let_go(job, [str(path)])
+        if not job.report.removed and not job.report.missing:
             raise DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
 
-    async def _forget(self, job: _Job, sources: AsyncIterator[str]) -> None:
+    async def _missing(self, job: _Job, sources: AsyncIterator[str]) -> None:
         gone: list[str] = []
         async for source in sources:
             gone.append(source)
             if len(gone) >= _REMOVE_BATCH:
-                job.report.removed += await self._store.remove(job.collection.id, gone)
+                await self._let_go(job, gone)
                 gone.clear()
-        if gone:
+        await self._let_go(job, gone)
+
+    async def _let_go(self, job: _Job, gone: Sequence[str]) -> None:
+        """Their text is removed where a person wanted that; otherwise it is only counted."""
+        if job.remove_missing:
             job.report.removed += await self._store.remove(job.collection.id, gone)
+        else:
+            job.report.missing += len(await self._store.known(job.collection.id, gone))
 
     async def add_texts(self, texts: Iterable[Text], collection: Collection) -> Report:
         """Texts that are no files; a source is an identity, so that saying it again replaces what it said."""
@@ -223,7 +237,7 @@ class Ingester:
             raise  # the database or the collection is gone: no other file would fare better
         except EmptyDocumentError:
             job.report.skipped[EMPTY] += 1
-            job.report.removed += await self._store.remove(job.collection.id, [str(file)])
+            await self._let_go(job, [str(file)])
         except StewardError as error:
             job.report.fail(file, error)
         return file

@@ -29,6 +29,7 @@ class Report:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    missing: int = 0  # documents whose file is gone or empty by now; their text stays
     chunks: int = 0
     failures: int = 0
     failed: dict[str, Failure] = field(default_factory=dict[str, Failure])  # the first of them

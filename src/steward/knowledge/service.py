@@ -157,10 +157,18 @@ class KnowledgeBase:
     # Documents
 
     async def ingest(
-        self, path: str | Path, collection: str, *, recursive: bool = False, progress: Progress = no_progress
+        self,
+        path: str | Path,
+        collection: str,
+        *,
+        recursive: bool = False,
+        remove_missing: bool = False,
+        progress: Progress = no_progress,
     ) -> Report:
         into = await self._store.collection(collection)
-        report = await self._ingester.ingest(path, into, recursive=recursive, progress=progress)
+        report = await self._ingester.ingest(
+            path, into, recursive=recursive, remove_missing=remove_missing, progress=progress
+        )
         await self._renewal.ready(patient=True)
         return report
 

@@ -1,14 +1,15 @@
 """A person's decisions on proposals: approve, reject, look.
 
-Owns the rule that an approved call runs exactly once, with exactly the arguments agreed to. Does not
-own who counts as a person at a surface; it only refuses everyone who is not one.
+Owns the rule that an approved call runs exactly once, with exactly the arguments agreed to, and that every
+decision passes the policy's rule on who may decide. Does not own how somebody came to their role.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, assert_never
 
-from steward.contract.call import Caller, CallerKind, Channel, ToolCall, ToolResult, envelope
+from steward.contract.call import CallerKind, Channel, ToolCall, ToolResult, envelope
+from steward.contract.deciding import Decider, Way
 from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError, StewardError
 from steward.orchestrator.ports import Clock, Page, ProposalStore
 from steward.orchestrator.proposals import (
@@ -23,6 +24,7 @@ from steward.orchestrator.proposals import (
     argument_digest,
 )
 from steward.orchestrator.registry import Registry
+from steward.policy.deciding import may_not_decide
 
 Runner = Callable[[ToolCall, Receipt], Awaitable[ToolResult]]
 
@@ -44,15 +46,25 @@ class Approvals:
             )
         return proposal
 
-    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
-        return await self._store.list(states=states, limit=limit, after=after)
+    async def list(
+        self,
+        *,
+        states: Sequence[str] = (),
+        user: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page:
+        return await self._store.list(states=states, user=user, limit=limit, after=after)
+
+    async def may_decide(self, proposal_id: str, *, by: Decider) -> bool:
+        """Whether there is any point in asking them."""
+        return may_not_decide(by, owner=(await self.get(proposal_id)).user) is None
 
     async def approve(
         self,
         proposal_id: str,
         *,
-        approver: Caller,
-        via: str,
+        by: Decider,
         edited: Mapping[str, Any] | None = None,
         channel: Channel | None = None,
     ) -> ToolResult:
@@ -60,8 +72,31 @@ class Approvals:
 
         `channel` is the way back to whoever waits for the outcome now.
         """
-        _require_person(approver)
         proposal = await self.get(proposal_id)
+        _require_right(by, proposal)
+        return await self._run_once(proposal, by, edited=edited, channel=channel)
+
+    async def confirmed_by_client(
+        self, proposal_id: str, *, by: Decider, channel: Channel | None = None
+    ) -> ToolResult:
+        """Run it on the word of the client that made the call, where the owner of a pipe lets it confirm.
+
+        The receipt says that no person answered.
+        """
+        proposal = await self.get(proposal_id)
+        is_client = by.way is Way.CLIENT and by.caller.kind is CallerKind.CLIENT
+        if not is_client or by.caller != proposal.caller:
+            raise ForbiddenError("A client confirms only what it called itself.", fix="Ask a person.")
+        return await self._run_once(proposal, by, channel=channel)
+
+    async def _run_once(
+        self,
+        proposal: Proposal,
+        by: Decider,
+        *,
+        edited: Mapping[str, Any] | None = None,
+        channel: Channel | None = None,
+    ) -> ToolResult:
         _require_waiting(proposal)
         self._require_same_definition(proposal)
         arguments = proposal.arguments if edited is None else edited
@@ -69,24 +104,28 @@ class Approvals:
             tool = self._registry.get(proposal.tool)
             tool.input.check(edited, what=f"Wrong arguments for '{proposal.tool}'")
         receipt = Receipt(
-            approver=approver.id,
+            approver=by.caller.id,
             approved_at=self._clock.now(),
-            via=via,
+            via=by.way.value,
             arguments=arguments,
             digest=argument_digest(proposal.tool, arguments),
             edited=edited is not None and edited != proposal.arguments,
+            answered_by=by.caller.kind,
+            role=by.role.word,
+            client=by.client or None,
         )
-        if not await self._store.claim(proposal_id, receipt):
-            _require_waiting(await self.get(proposal_id))
+        if not await self._store.claim(proposal.id, receipt):
+            _require_waiting(await self.get(proposal.id))
             raise ConflictError("This proposal changed meanwhile.", fix="Look at it again and retry.")
         result = await self._run(_call(proposal, arguments, channel), receipt)
-        await self._finish(proposal_id, result)
+        await self._finish(proposal.id, result)
         return result
 
-    async def reject(self, proposal_id: str, *, by: Caller, why: str | None = None) -> Proposal:
-        _require_person(by)
-        _require_waiting(await self.get(proposal_id))
-        if not await self._store.reject(proposal_id, by=by.id, at=self._clock.now(), why=why):
+    async def reject(self, proposal_id: str, *, by: Decider, why: str | None = None) -> Proposal:
+        proposal = await self.get(proposal_id)
+        _require_right(by, proposal)
+        _require_waiting(proposal)
+        if not await self._store.reject(proposal_id, by=by.caller.id, at=self._clock.now(), why=why):
             _require_waiting(await self.get(proposal_id))
         return await self.get(proposal_id)
 
@@ -125,11 +164,11 @@ def _call(proposal: Proposal, arguments: Mapping[str, Any], channel: Channel | N
     )
 
 
-def _require_person(who: Caller) -> None:
-    if who.kind is not CallerKind.PERSON:
+def _require_right(by: Decider, proposal: Proposal) -> None:
+    refusal = may_not_decide(by, owner=proposal.user)
+    if refusal is not None:
         raise ForbiddenError(
-            f"Only a person may decide on a proposal, not {who.kind.value} '{who.id}'.",
-            fix="Ask a person to run 'steward approve' or to answer on the page.",
+            refusal, fix=f"Its user or an admin decides: 'steward approve {proposal.id}', or the page."
         )
 
 

@@ -26,8 +26,15 @@ class ProposalStore(Protocol):
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
-    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
-        """Newest first; `states` by `state_name`, empty for all; `after` is a page's `next`."""
+    async def list(
+        self,
+        *,
+        states: Sequence[str] = (),
+        user: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page:
+        """Newest first; `states` by `state_name`, empty for all; `user`: only theirs; `after`: a `next`."""
         ...
 
     async def claim(self, proposal_id: str, receipt: Receipt) -> bool:

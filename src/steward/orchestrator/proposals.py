@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from steward.contract.call import Caller
+from steward.contract.call import Caller, CallerKind
 from steward.contract.tool import RiskLevel
 
 
@@ -23,14 +23,17 @@ def argument_digest(tool: str, arguments: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A person's yes: who, when, through what, and to exactly which arguments."""
+    """A yes: who, with which role, through what, when, and to exactly which arguments."""
 
-    approver: str
+    approver: str  # the name of the key, or of the client where no person answered
     approved_at: datetime
-    via: str  # cli, api, page, elicitation
+    via: str  # a `Way`
     arguments: Mapping[str, Any]
     digest: str
     edited: bool = False
+    answered_by: CallerKind = CallerKind.PERSON  # a client only where the owner lets it confirm
+    role: str | None = None  # None on receipts from before roles were kept
+    client: str | None = None  # the program that the answer came through
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ class Approve:
             confidence=call.confidence,
             reason=reason,
             caller=call.caller,
-            user=call.user,
+            user=_owner(passage),
             utterance=call.utterance,
             call_id=call.call_id,
             correlation_id=call.correlation_id,
@@ -280,6 +280,13 @@ class Approve:
         task = asyncio.create_task(_notify(self._notifier, proposal))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+def _owner(passage: Passage) -> str | None:
+    """Whose proposal it is: the session's user, or where it has none the one that the call names."""
+    call, argument = passage.call, passage.resolved().spec.user_argument
+    named = None if argument is None else call.arguments.get(argument)
+    return call.user or (named if isinstance(named, str) else None)
 
 
 async def _notify(notifier: Notifier, proposal: Proposal) -> None:

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import IntEnum
 from typing import Protocol
 
+from steward.contract.deciding import Role
 from steward.contract.errors import ErrorCode, ForbiddenError, InputError, NotFoundError
 
 LOCAL_USER = "local"
@@ -23,27 +23,6 @@ SECONDS_BELIEVED = 5.0
 MAX_REMEMBERED = 1_000
 _TOKEN = re.compile(r"stw_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
-
-
-class Role(IntEnum):
-    """Each role may do what those before it may."""
-
-    READ = 1
-    USE = 2
-    APPROVE = 3
-    ADMIN = 4
-
-    @classmethod
-    def parse(cls, word: str) -> "Role":
-        try:
-            return cls[word.upper()]
-        except KeyError:
-            known = ", ".join(role.word for role in cls)
-            raise InputError(f"There is no role '{word}'.", fix=f"Use one of {known}.") from None
-
-    @property
-    def word(self) -> str:
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ _REVERSIBLE_NAMES = (
 _DELAYED_NAMES = ("log_to_obsidian", "send_email", "create_calendar_event", "schedule_task")
 _IRREVERSIBLE_NAMES = (
     "delete_task",
+    "delete_conversation",
     "forget",
     "forget_memory",
     "code_execution",
@@ -64,6 +65,8 @@ def rate_by_name(tool_name: str, parameters: Mapping[str, Any]) -> RiskLevel | N
     """The built-in rating, or None for a name that the table does not hold."""
     action = parameters.get("action")
     if tool_name == "manage_collections" and action not in _SAFE_COLLECTION_ACTIONS:
+        return _IRREVERSIBLE
+    if tool_name == "ingest_documents" and parameters.get("remove_missing", False) is not False:
         return _IRREVERSIBLE
     return RATINGS.get(tool_name)
 

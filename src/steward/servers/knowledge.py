@@ -190,6 +190,8 @@ def _add_collections(server: FastMCP, knowledge: KnowledgeBase, seconds: float) 
             found = await knowledge.collections()
             data = {"status": "success", "collections": [shapes.collection_data(item) for item in found]}
             return ToolResult(content=shapes.collections_text(found), structured_content=data)
+        if action == "delete" and not collection_name:  # the yes was given to this call, not to a later name
+            raise CollectionError("'delete' needs collection_name.", fix="Send collection_name along.")
         given = await _needed(ctx, action, {"collection_name": collection_name})
         if not isinstance(given, dict):
             return given
@@ -235,6 +237,9 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) ->
         collection: Annotated[str, Field(description="The collection to add it to.")],
         ctx: Context,
         recursive: Annotated[bool, Field(description="Folders inside the folder as well.")] = False,
+        remove_missing: Annotated[
+            bool, Field(description="Remove the text of files that are gone, for good.")
+        ] = False,
     ) -> ToolResult:
         """Add a file or folder: Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped.
 
@@ -244,7 +249,9 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) ->
         async def progress(done: int, total: int | None, message: str) -> None:
             await ctx.report_progress(done, total, message)
 
-        report = await knowledge.ingest(path, collection, recursive=recursive, progress=progress)
+        report = await knowledge.ingest(
+            path, collection, recursive=recursive, remove_missing=remove_missing, progress=progress
+        )
         return ToolResult(
             content=shapes.report_text(report, collection),
             structured_content=shapes.report_data(report, collection),

@@ -106,6 +106,7 @@ def report_data(report: Report, collection: str) -> dict[str, Any]:
         "updated": report.updated,
         "unchanged": report.unchanged,
         "removed": report.removed,
+        "missing": report.missing,
         "chunks": report.chunks,
         "failed": [
             {"path": path, "code": failure.code, "reason": failure.reason}
@@ -122,6 +123,8 @@ def report_text(report: Report, collection: str) -> str:
         f"{report.removed} removed; {report.chunks} new chunks."
     )
     lines = [counts]
+    if report.missing:
+        lines += ["", f"{report.missing} of its documents have no file any more; their text stays."]
     if report.failed:
         lines += ["", f"{report.failures} could not be read:"]
         lines += [f"- `{path}`: {failure.reason}" for path, failure in sorted(report.failed.items())[:50]]

@@ -61,12 +61,19 @@ class PostgresProposalStore:
         row = await self._database.fetchrow(SQL.get_proposal, proposal_id)
         return _proposal(row) if row else None
 
-    async def list(self, *, states: Sequence[str] = (), limit: int = 50, after: str | None = None) -> Page:
+    async def list(
+        self,
+        *,
+        states: Sequence[str] = (),
+        user: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page:
         created_at, last_id = cursor.decode(after)
         await self._database.execute(SQL.settle_abandoned)
         # One row more than asked for tells whether there is another page.
         rows = await self._database.fetch(
-            SQL.list_proposals, builtins.list(states), created_at, last_id, limit + 1
+            SQL.list_proposals, builtins.list(states), created_at, last_id, limit + 1, user
         )
         shown = [_proposal(row) for row in rows[:limit]]
         more = len(rows) > limit and shown
@@ -82,6 +89,9 @@ class PostgresProposalStore:
             dict(receipt.arguments),
             receipt.digest,
             receipt.edited,
+            receipt.answered_by.value,
+            receipt.role,
+            receipt.client,
             await self._database.instance(),
         )
         return bool(claimed)
@@ -136,4 +146,7 @@ def _receipt(row: asyncpg.Record) -> Receipt:
         arguments=row["approved_arguments"],
         digest=row["approved_digest"],
         edited=row["edited"],
+        answered_by=CallerKind(row["answered_by"]),
+        role=row["approver_role"],
+        client=row["approver_client"],
     )

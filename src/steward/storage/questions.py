@@ -31,13 +31,15 @@ class PostgresQuestionStore:
         assert row is not None
         return _question(row)
 
-    async def waiting(self, *, limit: int = 50, after: str | None = None) -> Sequence[Question]:
-        rows = await self._database.fetch(SQL.waiting_questions, limit, after)
+    async def waiting(
+        self, *, user: str | None = None, limit: int = 50, after: str | None = None
+    ) -> Sequence[Question]:
+        rows = await self._database.fetch(SQL.waiting_questions, limit, after, user)
         return [_question(row) for row in rows]
 
-    async def answer(self, question_id: str, text: str, *, by: str) -> Question:
+    async def answer(self, question_id: str, text: str, *, by: str, user: str | None = None) -> Question:
         known = await self._database.fetchrow(SQL.get_question, question_id)
-        if known is None:
+        if known is None or user not in (None, known["user_id"]):
             raise NotFoundError(f"There is no question '{question_id}'.", fix="See 'steward questions'.")
         _require_allowed(_question(known), text)
         row = await self._database.fetchrow(SQL.answer_question, question_id, text, by)

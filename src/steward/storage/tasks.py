@@ -16,6 +16,7 @@ from steward.tasks.model import (
     Due,
     NothingToUndo,
     NotYours,
+    OnlyAdded,
     Priority,
     Refused,
     Task,
@@ -116,7 +117,7 @@ class PostgresTaskStore:
 
     async def undo(
         self, user_id: str, task_id: str | None, *, at: datetime
-    ) -> Undone | NothingToUndo | Refused:
+    ) -> Undone | OnlyAdded | NothingToUndo | Refused:
         async with self._database.transaction() as session:
             if await session.fetchval(SQL.lock_user, user_id) is None:
                 return UserMissing()
@@ -132,17 +133,16 @@ class PostgresTaskStore:
             return NothingToUndo()
 
 
-async def _take_back(session: Session, task: Task, event: TaskEvent, at: datetime) -> Undone:
+async def _take_back(session: Session, task: Task, event: TaskEvent, at: datetime) -> Undone | OnlyAdded:
     if event.before is None:
-        await session.fetchrow(SQL.delete_task, task.user_id, task.id)
-        return Undone(event, task, removed=True)
+        return OnlyAdded(task)
     restored = replace(_restored(task, event.before), updated_at=at)
     await session.execute(SQL.mark_undone, event.id)
     await _save(session, task, Change(task=restored, action="undone"))
     follow_up = event.after.get("follow_up")
     if follow_up is not None:
         await _remove_untouched(session, task.user_id, follow_up)
-    return Undone(event, restored, removed=False)
+    return Undone(event, restored)
 
 
 async def _remove_untouched(session: Session, user_id: str, task_id: str) -> None:

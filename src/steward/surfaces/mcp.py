@@ -7,6 +7,7 @@ import uvicorn
 
 from steward.bootstrap import open_platform
 from steward.bootstrap.gateway import open_gateway, view_named
+from steward.contract.deciding import Role
 from steward.contract.errors import ConfigError
 from steward.servers.gateway.guard import Guard, KnownKeys, RateLimit
 from steward.servers.gateway.http import HttpGateway
@@ -15,18 +16,17 @@ from steward.settings import Settings
 HOST = "127.0.0.1"
 
 
-async def serve_stdio(settings: Settings, name: str, *, strict: bool) -> None:
+async def serve_stdio(settings: Settings, name: str, *, role: Role, client_confirms: bool) -> None:
     async with open_platform(settings) as platform:
-        gateway = open_gateway(platform, view_named(name, strict=strict))
+        view = view_named(name, client_confirms=client_confirms)
+        gateway = open_gateway(platform, view, piped=role)
         try:
             await gateway.serve_stdio()
         finally:
             gateway.close()
 
 
-async def serve_http(
-    settings: Settings, name: str, *, port: int, strict: bool, ready: Callable[[str], None]
-) -> None:
+async def serve_http(settings: Settings, name: str, *, port: int, ready: Callable[[str], None]) -> None:
     try:
         listening = socket.create_server((HOST, port))
     except OSError as error:
@@ -35,7 +35,7 @@ async def serve_http(
         ) from error
     with listening:
         async with open_platform(settings) as platform:
-            gateway = open_gateway(platform, view_named(name, strict=strict))
+            gateway = open_gateway(platform, view_named(name))
             guard = Guard(KnownKeys(platform.keys), limit=RateLimit.of(settings.rate_limit))
             app = HttpGateway(gateway, platform.orchestrator, guard=guard)
             config = uvicorn.Config(

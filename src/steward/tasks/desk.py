@@ -17,6 +17,7 @@ from steward.tasks.model import (
     MAX_TITLE,
     Due,
     NothingToUndo,
+    OnlyAdded,
     Refused,
     Task,
     TaskEvent,
@@ -105,18 +106,18 @@ class Desk:
             raise _error(events)
         return [_event(event) for event in events]
 
-    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope:
-        """Take the last change back, of this task or of any."""
+    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope | OnlyAdded:
+        """Take the last change back, of this task or of any. What was only added is not deleted here."""
         outcome = await self._tasks.undo(user_id, task_id and _clean(task_id), at=self._now())
         match outcome:
-            case Undone(event=event, task=task, removed=removed):
-                what = "is removed again" if removed else f"is as before it was {event.action}"
+            case Undone(event=event, task=task):
                 return {
-                    "message": f"'{task.title}' {what}",
+                    "message": f"'{task.title}' is as before it was {event.action}",
                     "task": shape(task, *WHOLE),
                     "undone": _event(event),
-                    "removed": removed,
                 }
+            case OnlyAdded():
+                return outcome
             case NothingToUndo():
                 code = TaskCode.NOTHING_TO_UNDO
                 raise ConflictError(f"{MESSAGES[code]}.", code=code, fix="A deletion is final.")

@@ -164,7 +164,13 @@ class Unchanged:
 class Undone:
     event: TaskEvent
     task: Task
-    removed: bool  # the change was the task's making, so the task is gone
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyAdded:
+    """The last change is the task's making: taking it back would delete the task, which asks."""
+
+    task: Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from steward.tasks.model import (
     Change,
     Changed,
     NothingToUndo,
+    OnlyAdded,
     Refused,
     Task,
     TaskEvent,
@@ -60,6 +61,6 @@ class TaskStore(Protocol):
 
     async def undo(
         self, user_id: str, task_id: str | None, *, at: datetime
-    ) -> Undone | NothingToUndo | Refused:
-        """Take the user's last change back (of this task, or of any). An added task is removed."""
+    ) -> Undone | OnlyAdded | NothingToUndo | Refused:
+        """Take the user's last change back (of this task, or of any). An addition is told, not taken back."""
         ...

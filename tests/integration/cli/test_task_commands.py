@@ -86,6 +86,14 @@ def test_a_deletion_asks_and_is_final(steward: Steward, monkeypatch: pytest.Monk
     assert steward("tasks", "undo").exit_code == 1
 
 
+def test_taking_an_addition_back_asks_as_a_deletion_does(steward: Steward) -> None:
+    steward("tasks", "add", "old reminder")
+    waits = steward("tasks", "undo")
+    assert (waits.exit_code, listed(steward)) == (3, ["old reminder"])
+    gone = steward("tasks", "undo", "--yes")
+    assert (gone.stdout, gone.exit_code, listed(steward, "--all")) == ("Deleted 'old reminder'.\n", 0, [])
+
+
 def test_a_task_is_meant_by_words_or_the_start_of_its_id(steward: Steward) -> None:
     first = said(steward("tasks", "add", "call the bank", "--json"))["data"]["task"]["id"]
     steward("tasks", "add", "call mom")

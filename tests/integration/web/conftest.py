@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.web_visits import Visit, served, visit
+from tests.web_visits import PROOF, Visit, served, visit
 
 from steward.bootstrap import Platform, open_platform
 from steward.bootstrap.home import initialise
@@ -46,7 +46,8 @@ async def platform(settings: Settings) -> AsyncIterator[Platform]:
 
 @pytest.fixture
 async def address(platform: Platform) -> AsyncIterator[str]:
-    async with served(create_app(platform, local_token="the-token-of-this-home")) as address:
+    app = create_app(platform, local_token="the-token-of-this-home", page_proof=PROOF)
+    async with served(app) as address:
         yield address
 
 

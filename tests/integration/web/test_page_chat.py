@@ -49,6 +49,8 @@ async def test_a_request_is_answered_and_shows_what_was_called(
     await page.press(kept["title"], key="conversation-")
     assert any("add\\_task" in label for label in page.labels())
     await page.press("Delete this conversation")
+    assert len(await conversations(api)) == 1
+    await page.press("Delete it")
     assert await conversations(api) == []
 
 

@@ -46,7 +46,7 @@ async def test_a_sentence_becomes_a_task_and_undo_takes_it_back(
     assert "Added “Call Ana”" in page.text()
     await page.press("Undo")
     assert await titles(api) == []
-    assert "is removed again" in page.text()
+    assert "Deleted 'Call Ana'" in page.text()
 
 
 async def test_a_task_is_ticked_off_and_reopened(visiting: Visiting, api: httpx.AsyncClient) -> None:

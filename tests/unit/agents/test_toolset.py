@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.messages import ModelMessagesTypeAdapter
+from tests.deciders import deciding
 from tests.door import Door, tool
 from tests.scripted_model import CallTools, Say, ScriptedModel, scripted_model
 
@@ -161,7 +162,7 @@ async def test_an_approved_call_ran_once_and_the_model_reads_its_result(server: 
     first = await talk(server, door, CallTools(("burn", {})))
     assert isinstance(first, Answered)
     proposal = (await door.store.list()).items[0]
-    await door.orchestrator.approvals.approve(proposal.id, approver=ANA, via="test")
+    await door.orchestrator.approvals.approve(proposal.id, by=deciding(ANA.id))
     await resume(server, door, first)
     assert (burned, seen(server)) == ([1], [{"status": "done", "data": "gone"}])
 
@@ -180,7 +181,9 @@ async def test_a_rejected_call_is_told_to_the_model(server: ScriptedModel) -> No
     door = await Door().with_tools(tool(lambda: "gone", name="burn", risk=RiskLevel.IRREVERSIBLE))
     first = await talk(server, door, CallTools(("burn", {})))
     assert isinstance(first, Answered)
-    await door.orchestrator.approvals.reject((await door.store.list()).items[0].id, by=ANA, why="Keep it.")
+    await door.orchestrator.approvals.reject(
+        (await door.store.list()).items[0].id, by=deciding(ANA.id), why="Keep it."
+    )
     await resume(server, door, first)
     assert seen(server) == [
         {

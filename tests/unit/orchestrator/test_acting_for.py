@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.deciders import deciding
 from tests.door import MODEL, PERSON, Door, tool
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult
@@ -60,12 +61,12 @@ async def test_what_is_approved_acts_for_whom_it_was_proposed() -> None:
     assert isinstance(waiting, PendingApproval)
     proposal = await door.orchestrator.approvals.get(waiting.proposal_id)
     assert proposal.arguments == {"what": "x", "who": "ana"}
-    done = await door.orchestrator.approvals.approve(waiting.proposal_id, approver=PERSON, via="cli")
+    done = await door.orchestrator.approvals.approve(waiting.proposal_id, by=deciding(PERSON.id))
     assert isinstance(done, Done)
     again = await call(door, "ana", what="x")
     assert isinstance(again, PendingApproval)
     stolen = await door.orchestrator.approvals.approve(
-        again.proposal_id, approver=PERSON, via="cli", edited={"what": "x", "who": "bob"}
+        again.proposal_id, by=deciding(PERSON.id), edited={"what": "x", "who": "bob"}
     )
     assert isinstance(stolen, Failed)
     assert stolen.code == ErrorCode.FORBIDDEN

@@ -6,9 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.deciders import deciding
 from tests.door import MODEL, PERSON, Door, tool
 
-from steward.contract.call import Caller, CallerKind, Done, PendingApproval
+from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
+from steward.contract.deciding import Decider, Role, Way
 from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.lifecycle import Limits
@@ -39,8 +41,9 @@ async def door(wiper: Wiper) -> AsyncIterator[Door]:
     await door.orchestrator.lifecycle.stop_all()
 
 
-async def waiting(door: Door, disk: str = "sda") -> str:
-    result = await door.call("wipe", disk=disk)
+async def waiting(door: Door, disk: str = "sda", *, user: str | None = None, caller: Caller = MODEL) -> str:
+    call = ToolCall(tool="wipe", arguments={"disk": disk}, caller=caller, user=user)
+    result = await door.orchestrator.execute(call)
     assert isinstance(result, PendingApproval)
     return result.proposal_id
 
@@ -49,7 +52,7 @@ async def waiting(door: Door, disk: str = "sda") -> str:
 async def test_approving_runs_exactly_the_proposed_call_and_keeps_a_receipt(door: Door, wiper: Wiper) -> None:
     proposal_id = await waiting(door)
     assert wiper.wiped == []
-    result = await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    result = await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     kept = await door.orchestrator.approvals.get(proposal_id)
     assert (isinstance(result, Done) and result.data, wiper.wiped) == ("wiped sda", ["sda"])
     assert isinstance(kept.state, Finished)
@@ -68,9 +71,9 @@ async def test_approving_runs_exactly_the_proposed_call_and_keeps_a_receipt(door
 
 async def test_a_second_yes_is_told_that_it_was_already_run(door: Door, wiper: Wiper) -> None:
     proposal_id = await waiting(door)
-    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     with pytest.raises(ConflictError) as caught:
-        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+        await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     assert (caught.value.code, "already run" in caught.value.message, wiper.wiped) == (
         "PROPOSAL_ALREADY_DECIDED",
         True,
@@ -81,7 +84,7 @@ async def test_a_second_yes_is_told_that_it_was_already_run(door: Door, wiper: W
 async def test_fifty_people_saying_yes_at_once_run_it_once(door: Door, wiper: Wiper) -> None:
     proposal_id = await waiting(door)
     answers = await asyncio.gather(
-        *(door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="api") for _ in range(50)),
+        *(door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id)) for _ in range(50)),
         return_exceptions=True,
     )
     done = [answer for answer in answers if isinstance(answer, Done)]
@@ -92,9 +95,9 @@ async def test_fifty_people_saying_yes_at_once_run_it_once(door: Door, wiper: Wi
 @pytest.mark.parametrize("kind", [CallerKind.AGENT, CallerKind.CLIENT, CallerKind.SYSTEM])
 async def test_only_a_person_decides(door: Door, wiper: Wiper, kind: CallerKind) -> None:
     proposal_id = await waiting(door)
-    who = Caller(kind, "x")
+    who = deciding("x", kind=kind)
     for decision in (
-        door.orchestrator.approvals.approve(proposal_id, approver=who, via="api"),
+        door.orchestrator.approvals.approve(proposal_id, by=who),
         door.orchestrator.approvals.reject(proposal_id, by=who),
     ):
         with pytest.raises(ForbiddenError):
@@ -104,11 +107,11 @@ async def test_only_a_person_decides(door: Door, wiper: Wiper, kind: CallerKind)
 
 async def test_a_rejected_call_never_runs(door: Door, wiper: Wiper) -> None:
     proposal_id = await waiting(door)
-    rejected = await door.orchestrator.approvals.reject(proposal_id, by=PERSON, why="wrong disk")
+    rejected = await door.orchestrator.approvals.reject(proposal_id, by=deciding(PERSON.id), why="wrong disk")
     with pytest.raises(ConflictError) as caught:
-        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+        await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     with pytest.raises(ConflictError):
-        await door.orchestrator.approvals.reject(proposal_id, by=PERSON)
+        await door.orchestrator.approvals.reject(proposal_id, by=deciding(PERSON.id))
     assert isinstance(rejected.state, Rejected)
     assert (rejected.state.by, rejected.state.why) == ("ana", "wrong disk")
     assert (caught.value.code, wiper.wiped) == ("PROPOSAL_ALREADY_DECIDED", [])
@@ -116,7 +119,7 @@ async def test_a_rejected_call_never_runs(door: Door, wiper: Wiper) -> None:
 
 async def test_edited_arguments_run_instead_and_both_stay_on_record(door: Door, wiper: Wiper) -> None:
     proposal_id = await waiting(door)
-    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": "sdb"})
+    await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id), edited={"disk": "sdb"})
     kept = await door.orchestrator.approvals.get(proposal_id)
     assert isinstance(kept.state, Finished)
     assert (
@@ -138,7 +141,7 @@ async def test_edited_arguments_that_the_tool_forbids_leave_the_proposal_waiting
 ) -> None:
     proposal_id = await waiting(door)
     with pytest.raises(InputError):
-        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli", edited={"disk": 7})
+        await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id), edited={"disk": 7})
     assert ((await door.orchestrator.approvals.get(proposal_id)).state, wiper.wiped) == (Waiting(), [])
 
 
@@ -150,13 +153,13 @@ async def test_a_changed_definition_refuses_and_asks_for_a_new_proposal(wiper: W
     other = WIPE | {"description": "now wipes everything"}
     await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=other), agent="after")
     with pytest.raises(ConflictError) as caught:
-        await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+        await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     assert (caught.value.code, wiper.wiped) == ("PROPOSAL_OUTDATED", [])
 
 
 async def test_a_proposal_nobody_made_is_not_found(door: Door) -> None:
     with pytest.raises(NotFoundError) as caught:
-        await door.orchestrator.approvals.approve("nope", approver=PERSON, via="cli")
+        await door.orchestrator.approvals.approve("nope", by=deciding(PERSON.id))
     assert caught.value.code == "PROPOSAL_NOT_FOUND"
 
 
@@ -166,7 +169,7 @@ async def test_proposals_do_not_expire_unless_the_host_says_so(door: Door, wiper
     hasty = Door(expiry=timedelta(microseconds=1))
     await hasty.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE))
     with pytest.raises(ConflictError) as caught:
-        await hasty.orchestrator.approvals.approve(await waiting(hasty), approver=PERSON, via="cli")
+        await hasty.orchestrator.approvals.approve(await waiting(hasty), by=deciding(PERSON.id))
     assert (caught.value.code, wiper.wiped) == ("PROPOSAL_EXPIRED", [])
 
 
@@ -177,7 +180,7 @@ async def test_a_failing_approved_call_is_kept_as_failed_and_not_repeated(door: 
     await door.with_tools(tool(explode, risk=RiskLevel.IRREVERSIBLE), agent="other")
     pending = await door.call("explode")
     assert isinstance(pending, PendingApproval)
-    await door.orchestrator.approvals.approve(pending.proposal_id, approver=PERSON, via="cli")
+    await door.orchestrator.approvals.approve(pending.proposal_id, by=deciding(PERSON.id))
     kept = await door.orchestrator.approvals.get(pending.proposal_id)
     assert isinstance(kept.state, Finished)
     assert (kept.state.result["status"], kept.state.result["error_code"]) == (
@@ -188,7 +191,7 @@ async def test_a_failing_approved_call_is_kept_as_failed_and_not_repeated(door: 
 
 async def test_waiting_calls_are_listed_newest_first(door: Door) -> None:
     first, second = await waiting(door, "a"), await waiting(door, "b")
-    await door.orchestrator.approvals.reject(first, by=PERSON)
+    await door.orchestrator.approvals.reject(first, by=deciding(PERSON.id))
     everything = await door.orchestrator.approvals.list()
     still = await door.orchestrator.approvals.list(states=("waiting",))
     assert ([p.id for p in everything.items], [p.id for p in still.items]) == ([second, first], [second])
@@ -223,7 +226,7 @@ async def test_a_waiting_call_is_told_about_and_a_broken_hook_harms_nothing(wipe
     )
     proposal_id = await waiting(door)
     assert (await asyncio.wait_for(hook.told.get(), 5)).id == proposal_id
-    await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
     assert wiper.wiped == ["sda"]
 
 
@@ -251,3 +254,65 @@ async def test_news_under_way_get_out_before_the_end_and_a_hook_that_hangs_does_
         async with asyncio.timeout(10):
             await door.orchestrator.settle()
     assert slow.told
+
+
+OWN = deciding("ana", role=Role.APPROVE)
+
+
+@pytest.mark.parametrize(
+    "who",
+    [deciding("ana", role=Role.USE), deciding("bob", role=Role.APPROVE), deciding("ana", role=Role.READ)],
+)
+async def test_without_the_role_for_this_users_calls_nothing_is_decided(
+    door: Door, wiper: Wiper, who: Decider
+) -> None:
+    proposal_id = await waiting(door, user="ana")
+    approvals = door.orchestrator.approvals
+    for decision in (
+        approvals.approve(proposal_id, by=who),
+        approvals.approve(proposal_id, by=who, edited={"disk": "sdb"}),
+        approvals.reject(proposal_id, by=who),
+    ):
+        with pytest.raises(ForbiddenError):
+            await decision
+    assert not await approvals.may_decide(proposal_id, by=who)
+    assert ((await approvals.get(proposal_id)).state, wiper.wiped) == (Waiting(), [])
+
+
+async def test_the_receipt_keeps_role_program_and_way(door: Door, wiper: Wiper) -> None:
+    proposal_id = await waiting(door, user="ana")
+    await door.orchestrator.approvals.approve(proposal_id, by=OWN)
+    state = (await door.orchestrator.approvals.get(proposal_id)).state
+    assert isinstance(state, Finished)
+    receipt = state.receipt
+    told = (receipt.approver, receipt.role, receipt.client, receipt.via, receipt.answered_by)
+    assert told == ("ana", "approve", "test", "cli", CallerKind.PERSON)
+    assert wiper.wiped == ["sda"]
+
+
+async def test_a_client_confirms_only_what_it_called_itself(door: Door, wiper: Wiper) -> None:
+    client = Caller(CallerKind.CLIENT, "cursor")
+    mine = await waiting(door, caller=client)
+    approvals = door.orchestrator.approvals
+    for who in (
+        deciding("claude", kind=CallerKind.CLIENT, way=Way.CLIENT),
+        deciding("cursor", kind=CallerKind.CLIENT, way=Way.API),
+        deciding("cursor", way=Way.CLIENT),
+    ):
+        with pytest.raises(ForbiddenError):
+            await approvals.confirmed_by_client(mine, by=who)
+    assert wiper.wiped == []
+    await approvals.confirmed_by_client(
+        mine, by=deciding("cursor", role=Role.USE, kind=CallerKind.CLIENT, way=Way.CLIENT)
+    )
+    state = (await approvals.get(mine)).state
+    assert isinstance(state, Finished)
+    assert (state.receipt.answered_by, state.receipt.via) == (CallerKind.CLIENT, "client")
+
+
+async def test_a_list_holds_one_users_proposals_where_one_is_named(door: Door, wiper: Wiper) -> None:
+    anas = await waiting(door, user="ana")
+    await waiting(door, user="bob")
+    page = await door.orchestrator.approvals.list(user="ana")
+    assert [proposal.id for proposal in page.items] == [anas]
+    assert wiper.wiped == []

@@ -74,6 +74,21 @@ def test_a_collection_call_without_an_action_is_irreversible() -> None:
     assert categorize_action_risk("manage_collections", {}) is IRREVERSIBLE
 
 
+@pytest.mark.parametrize("wanted", [True, 1, "no", None, [], {}])
+def test_an_ingest_that_may_remove_text_is_irreversible(wanted: object) -> None:
+    call = {"path": "papers/", "collection": "ml", "remove_missing": wanted}
+    assert categorize_action_risk("ingest_documents", call) is IRREVERSIBLE
+
+
+def test_an_ingest_that_removes_nothing_is_reversible() -> None:
+    call = {"path": "papers/", "collection": "ml", "remove_missing": False}
+    assert categorize_action_risk("ingest_documents", call) is REVERSIBLE
+
+
+def test_deleting_a_conversation_is_irreversible() -> None:
+    assert categorize_action_risk("delete_conversation", {"conversation_id": "c1"}) is IRREVERSIBLE
+
+
 @pytest.mark.req("RES-FR-019", "RES-SC-004")
 @pytest.mark.parametrize(
     "tool",

@@ -1,9 +1,10 @@
 """A tool result in the protocol's shape, forwarded untouched where the provider answered in it.
 
-Owns the wording of what is not done: failed, waiting, declined. Pure.
+Owns the wording of what is not done: failed, waiting, declined.
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, assert_never, cast
 
 import orjson
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
 from steward.contract.errors import ErrorCode
+from steward.tasks.envelopes import TaskCode, failure
 
 SYSTEM_ERROR = -32000
 
@@ -83,18 +85,26 @@ def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
     return _problem(failed.error, envelope(failed))
 
 
-def pending(waiting: PendingApproval) -> dict[str, Any]:
+def pending(waiting: PendingApproval, *, as_task: bool = False) -> dict[str, Any]:
+    """`as_task`: this tool's contract answers in the tasks' envelope."""
     text = (
         f"Nothing was run yet: this call waits for a person ({waiting.reason}). "
         f"Proposal {waiting.proposal_id}. A person approves it with 'steward approve {waiting.proposal_id}' "
         "or on the page; do not send the call again."
     )
-    return _problem(text, envelope(waiting))
+    shape = _task_refusal(TaskCode.CONFIRMATION_REQUIRED, text) if as_task else envelope(waiting)
+    return _problem(text, shape)
 
 
-def declined(waiting: PendingApproval) -> dict[str, Any]:
+def declined(waiting: PendingApproval, *, as_task: bool = False) -> dict[str, Any]:
     text = f"Nothing was run: the person declined this call (proposal {waiting.proposal_id})."
+    if as_task:
+        return _problem(text, _task_refusal(TaskCode.CONFIRMATION_DECLINED, text))
     return _problem(text, {**envelope(waiting), "status": "failed", "error": text, "error_code": "DECLINED"})
+
+
+def _task_refusal(code: TaskCode, message: str) -> dict[str, Any]:
+    return failure(code, message, at=datetime.now(UTC))
 
 
 def _problem(text: str, shape: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """One tool call of a client, from its first request to its last answer.
 
 Owns approvals asked for in the client: yes runs exactly the proposed call, no rejects it, silence leaves it
-waiting. Does not own whether a call needs one: that is the door's.
+waiting. Only somebody who may decide is asked, and looked at again when the answer comes; everybody else
+hears that the call waits. Does not own whether a call needs a yes: that is the door's.
 """
 
 import asyncio
@@ -16,9 +17,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, ToolResult
-from steward.contract.errors import StewardError
+from steward.contract.deciding import Decider, Role, Way, client_name
+from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.policy.access import LOCAL_USER
 from steward.servers.gateway import answers
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
 from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, modern
@@ -47,14 +50,24 @@ class Handover:
 
 class Calls:
     def __init__(
-        self, door: Orchestrator, view: View, catalogue: Catalogue, conversations: Conversations
+        self,
+        door: Orchestrator,
+        view: View,
+        *,
+        catalogue: Catalogue,
+        conversations: Conversations,
+        piped: Role,
     ) -> None:
+        """`piped`: the role of whoever is at the other end of a pipe, which carries no key."""
         self._door = door
         self._view = view
+        self._piped = piped
         self._catalogue = catalogue
         self._conversations = conversations
 
     async def handle(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        if self._role(context) < Role.USE:
+            raise MCPError(INVALID_PARAMS, "This role may look but not call.", {"code": ErrorCode.FORBIDDEN})
         try:
             if params.name == SEARCH and self._catalogue.is_search(SEARCH):
                 # In a thread: what was asked for is embedded, and other calls are waiting.
@@ -82,10 +95,12 @@ class Calls:
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:
         if not isinstance(result, PendingApproval):
             return answers.answer(result, as_error=target.tool in self._view.failures_as_errors)
-        if not can(context, ELICIT):
-            if target.tool in self._view.client_confirms:
-                return await self._approved(context, target, result, via="client")
-            return answers.pending(result)
+        if context.request is None and target.tool in self._view.client_confirms:
+            return await self._confirmed(context, target, result)
+        person = self._person(context)
+        may = await self._door.approvals.may_decide(result.proposal_id, by=person)
+        if not may or not can(context, ELICIT):
+            return self._waits(target, result)
         if modern(context):
             return _approval_required(target, result)
         raw = await self._conversations.legacy(context).ask(ELICIT, approval_question(target, result))
@@ -107,23 +122,50 @@ class Calls:
     async def _decide(
         self, context: Context, target: Target, waiting: PendingApproval, raw: Mapping[str, Any] | None
     ) -> dict[str, Any]:
+        person = self._person(context)
         if raw is None or raw.get("action") == "cancel":
-            return answers.pending(waiting)  # nobody decided: it goes on waiting
+            return self._waits(target, waiting)  # nobody decided: it goes on waiting
+        if not await self._door.approvals.may_decide(waiting.proposal_id, by=person):
+            return self._waits(target, waiting)  # not an answer of somebody who may give one
         content: Any = raw.get("content") or {}
         if raw.get("action") == "accept" and content.get("approve") is True:
-            return await self._approved(context, target, waiting, via="elicitation")
-        person = _person(context)
+            link = self._conversations.link(context)
+            work = self._door.approvals.approve(waiting.proposal_id, by=person, channel=link)
+            return await self._conversations.hold(context, link, work, partial(self._finish, target))
         await self._door.approvals.reject(waiting.proposal_id, by=person, why="declined in the client")
-        return answers.declined(waiting)
+        return answers.declined(waiting, as_task=target.tool in self._view.task_envelopes)
 
-    async def _approved(
-        self, context: Context, target: Target, waiting: PendingApproval, *, via: str
-    ) -> dict[str, Any]:
-        link = self._conversations.link(context)
-        work = self._door.approvals.approve(
-            waiting.proposal_id, approver=_person(context), via=via, channel=link
+    async def _confirmed(self, context: Context, target: Target, waiting: PendingApproval) -> dict[str, Any]:
+        """The owner of the pipe leaves this to the client's own agent; no person is claimed."""
+        client = Decider(
+            caller=caller_of(context),
+            role=self._role(context),
+            user=LOCAL_USER,
+            way=Way.CLIENT,
+            client=_client(context),
         )
+        link = self._conversations.link(context)
+        work = self._door.approvals.confirmed_by_client(waiting.proposal_id, by=client, channel=link)
         return await self._conversations.hold(context, link, work, partial(self._finish, target))
+
+    def _waits(self, target: Target, waiting: PendingApproval) -> dict[str, Any]:
+        return answers.pending(waiting, as_task=target.tool in self._view.task_envelopes)
+
+    def _role(self, context: Context) -> Role:
+        member = _member(context)
+        return self._piped if member is None else member.role
+
+    def _person(self, context: Context) -> Decider:
+        """Whoever answers in the client, with the right of its key, or of the pipe's owner."""
+        member = _member(context)
+        name = LOCAL_USER if member is None else member.id
+        return Decider(
+            caller=Caller(CallerKind.PERSON, name),
+            role=self._role(context),
+            user=user_of(context) or LOCAL_USER,
+            way=Way.ELICITATION,
+            client=_client(context),
+        )
 
 
 def approval_question(target: Target, waiting: PendingApproval) -> dict[str, Any]:
@@ -153,9 +195,10 @@ def caller_of(context: Context) -> Caller:
     return Caller(CallerKind.CLIENT, principal(context))
 
 
-def _person(context: Context) -> Caller:
-    """Whoever answers in the client; the client's name is the only one there is."""
-    return Caller(CallerKind.PERSON, principal(context))
+def _client(context: Context) -> str:
+    """What the program calls itself; a claim, kept for the receipt."""
+    params = context.session.client_params
+    return client_name(None if params is None else params.client_info.name)
 
 
 def _member(context: Context) -> Member | None:

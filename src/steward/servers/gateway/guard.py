@@ -71,7 +71,7 @@ class OpenDoor:
 
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
         del key, scope
-        return Member(LOCAL_USER)
+        return Member(LOCAL_USER, role=Role.ADMIN)
 
 
 class KnownKeys:
@@ -84,14 +84,14 @@ class KnownKeys:
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
         known = self._local_token
         if key is not None and known is not None and hmac.compare_digest(key.encode(), known):
-            return Member(LOCAL_USER)
+            return Member(LOCAL_USER, role=Role.ADMIN)
         try:
             holder = await self._keys.admit(key, local=_loopback(scope))
         except ForbiddenError:
             return None
         # Without a key it is somebody at this machine, to whom everything here belongs.
         user = None if key is None else holder.user
-        return Member(holder.name, user=user, may_use=holder.role >= Role.USE)
+        return Member(holder.name, user=user, role=holder.role)
 
 
 def _loopback(scope: Mapping[str, Any]) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from steward.contract.deciding import Role
+
 
 class Library(Protocol):
     """Resources and prompts of all servers, in the protocol's own shapes.
@@ -42,7 +44,11 @@ class Member:
     user: str | None = (
         None  # for whom its calls act; None: for whomever a call names, this machine's person else
     )
-    may_use: bool = True
+    role: Role = Role.USE
+
+    @property
+    def may_use(self) -> bool:
+        return self.role >= Role.USE
 
 
 class Doorkeeper(Protocol):

@@ -29,6 +29,7 @@ from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
 from steward.contract.call import ToolCall, current_call
+from steward.contract.deciding import Role
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
@@ -70,11 +71,15 @@ class Gateway:
         ranker: ToolRanker,
         view: View | None = None,
         library: Library | None = None,
+        piped: Role = Role.USE,
     ) -> None:
+        """`piped`: what its owner lets a client on a pipe do; over HTTP its key says so."""
         self.view = view or View()
         self.catalogue = Catalogue(door, self.view, ranker)
         self.conversations = Conversations(self._log_level)
-        self.calls = Calls(door, self.view, self.catalogue, self.conversations)
+        self.calls = Calls(
+            door, self.view, catalogue=self.catalogue, conversations=self.conversations, piped=piped
+        )
         self.server = _Negotiating(
             self.view.name,
             version="0.1.0",

@@ -60,8 +60,10 @@ class View:
     tools: frozenset[str] = frozenset()  # together with `namespaces`; both empty means everything
     pinned: frozenset[str] = frozenset()  # always listed, however large the view is
     client_confirms: frozenset[str] = frozenset()
-    """Tools whose confirmation is the client's own business: they ask where the client can be asked,
-    and otherwise run."""
+    """Tools whose confirmation the owner leaves to the client's own agent. Counts on a pipe only: over HTTP
+    nobody knows whose program it is."""
+    task_envelopes: frozenset[str] = frozenset()
+    """Tools whose contract answers in the tasks' envelope, also while a call waits for a person."""
     failures_as_errors: frozenset[str] = frozenset()
     """Tools whose contract answers a failure with a JSON-RPC error instead of a result that says so."""
     many: int = MANY

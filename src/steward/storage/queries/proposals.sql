@@ -21,6 +21,7 @@ WHERE (
     $1::text[] = '{}'
     OR CASE WHEN state = 'waiting' AND expires_at <= now() THEN 'expired' ELSE state END = ANY ($1)
 )
+AND ($5::text IS NULL OR user_id = $5)
 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3))
 ORDER BY created_at DESC, id DESC
 LIMIT $4;
@@ -28,7 +29,8 @@ LIMIT $4;
 -- name: claim_proposal
 UPDATE proposals SET
     state = 'running', approver = $2, approved_at = $3, approved_via = $4,
-    approved_arguments = $5, approved_digest = $6, edited = $7, instance = $8
+    approved_arguments = $5, approved_digest = $6, edited = $7,
+    answered_by = $8, approver_role = $9, approver_client = $10, instance = $11
 WHERE id = $1 AND state = 'waiting' AND (expires_at IS NULL OR expires_at > now())
 RETURNING true;
 

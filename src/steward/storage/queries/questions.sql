@@ -14,7 +14,7 @@ RETURNING id, user_id, text, choices, asked_at, answer, answered_by, answered_at
 -- name: waiting_questions
 SELECT id, user_id, text, choices, asked_at, answer, answered_by, answered_at
 FROM questions
-WHERE answer IS NULL
+WHERE answer IS NULL AND ($3::text IS NULL OR user_id = $3)
     AND ($2::text IS NULL OR (asked_at, id) > (SELECT asked_at, id FROM questions WHERE id = $2))
 ORDER BY asked_at, id
 LIMIT $1;

@@ -81,11 +81,12 @@ def create_app(
     origins: Set[str] = frozenset(),
     limit: RateLimit | None = None,
     page: App | None = None,
+    page_proof: str | None = None,
 ) -> FastAPI:
     """The API and, beside it, the page.
 
-    `local_token` is what the CLI of the same home proves itself with; `any_host` and `origins`: see
-    protection.py.
+    `local_token` is what the CLI of the same home proves itself with, `page_proof` what the page does;
+    `any_host` and `origins`: see protection.py.
     """
     app = FastAPI(
         title="Steward",
@@ -96,6 +97,7 @@ def create_app(
     )
     app.state.platform = platform
     app.state.local_token = local_token or secrets.token_urlsafe(32)
+    app.state.page_proof = page_proof
     app.state.limit = limit
     problems.install(app)
     for room in ROOMS:

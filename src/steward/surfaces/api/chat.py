@@ -14,6 +14,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from steward.bootstrap.conversation_tools import DELETE_CONVERSATION
+from steward.contract.call import PendingApproval, ToolCall
+from steward.contract.deciding import Way
 from steward.contract.errors import ForbiddenError
 from steward.conversations.model import (
     Answer,
@@ -25,12 +28,12 @@ from steward.conversations.model import (
     TurnEvent,
 )
 from steward.conversations.shapes import answer_shape, event_shape, pending_shape
-from steward.conversations.turns import unknown
 from steward.policy.access import Role
+from steward.surfaces.api.deciding import decider
 from steward.surfaces.api.events import EVENT_STREAM
 from steward.surfaces.api.events import event as sse
 from steward.surfaces.api.identity import Identity, Reader, Worker
-from steward.surfaces.api.shapes import Strict
+from steward.surfaces.api.shapes import Strict, ToolResultShape
 from steward.surfaces.api.state import Here
 
 if TYPE_CHECKING:  # talking imports Pydantic AI, which takes seconds
@@ -50,7 +53,6 @@ class ChatBody(Strict):
     )
     conversation: str | None = Field(default=None, description="To go on with one; otherwise a new one.")
     user: str | None = Field(default=None, description="Act for this user; only an administrator may.")
-    via: str = Field(default="api", pattern="^(api|cli|page)$", description="For the receipt of an approval.")
 
 
 class CallShape(BaseModel):
@@ -154,17 +156,21 @@ def _summary(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def speaker(identity: Identity, *, user: str | None = None, via: str = "api") -> Speaker:
+def whose(identity: Identity, user: str | None) -> str:
+    """For whom a request acts: the key's own user, or another one where an administrator says so."""
     if user is not None and user != identity.user and identity.role < Role.ADMIN:
         raise ForbiddenError(
             f"This key belongs to '{identity.user}' and may not act for '{user[:80]}'.",
             fix="Leave the user out, or use an admin key.",
         )
+    return user or identity.user
+
+
+def speaker(request: Request, identity: Identity, *, user: str | None = None) -> Speaker:
     return Speaker(
-        user=user or identity.user,
+        user=whose(identity, user),
         caller=identity.caller,
-        may_approve=identity.role >= Role.APPROVE,
-        via=via,
+        decider=decider(request, identity, way=Way.CHAT),
     )
 
 
@@ -180,7 +186,7 @@ async def chat(
     platform: Here, body: ChatBody, identity: Worker, *, request: Request, response: Response
 ) -> Any:
     """Say something to an agent. With `Accept: text/event-stream` the answer comes as events."""
-    who = speaker(identity, user=body.user, via=body.via)
+    who = speaker(request, identity, user=body.user)
     talking = await platform.agents.chat()
     started = await talking.begin(body.message, speaker=who, agent=body.agent, conversation=body.conversation)
     if EVENT_STREAM in request.headers.get("accept", ""):
@@ -265,8 +271,7 @@ async def list_conversations(
     user: ForUser = None,
 ) -> ConversationList:
     """Yours, the latest first."""
-    whose = speaker(identity, user=user).user
-    page = await platform.agents.conversations.list(whose, limit=limit, after=after)
+    page = await platform.agents.conversations.list(whose(identity, user), limit=limit, after=after)
     return ConversationList(items=[ConversationShape.of(each) for each in page.items], next=page.next)
 
 
@@ -280,18 +285,32 @@ async def get_conversation(
     user: ForUser = None,
 ) -> WholeConversation:
     """With its turns, oldest first."""
-    store, whose = platform.agents.conversations, speaker(identity, user=user).user
-    return WholeConversation.of(await store.load(conversation_id, user=whose, turns=turns))
+    store, owner = platform.agents.conversations, whose(identity, user)
+    return WholeConversation.of(await store.load(conversation_id, user=owner, turns=turns))
 
 
-@router.delete("/conversations/{conversation_id}", status_code=204)
+@router.delete(
+    "/conversations/{conversation_id}",
+    responses={202: {"model": ToolResultShape, "description": "Waits for approval."}},
+)
 async def delete_conversation(
-    platform: Here, conversation_id: str, identity: Worker, *, user: ForUser = None
-) -> None:
-    """For good. What was done in it stays done."""
-    whose = speaker(identity, user=user).user
-    if not await platform.agents.conversations.delete(conversation_id, user=whose):
-        raise unknown(conversation_id)
+    platform: Here, conversation_id: str, identity: Worker, *, response: Response, user: ForUser = None
+) -> ToolResultShape:
+    """For good, so it waits for a person's yes (202). What was done in it stays done."""
+    owner = whose(identity, user)
+    # Nobody is asked about what is not there.
+    await platform.agents.conversations.load(conversation_id, user=owner, turns=0)
+    result = await platform.orchestrator.execute(
+        ToolCall(
+            tool=DELETE_CONVERSATION,
+            arguments={"conversation_id": conversation_id},
+            caller=identity.caller,
+            user=owner,
+        )
+    )
+    if isinstance(result, PendingApproval):
+        response.status_code = 202
+    return ToolResultShape.of(result)
 
 
 @router.post("/conversations/{conversation_id}/stop")
@@ -299,6 +318,6 @@ async def stop_turn(
     platform: Here, conversation_id: str, identity: Worker, *, user: ForUser = None
 ) -> StopShape:
     """End the turn that runs now, in whichever program. What it did until then stays, on the record."""
-    whose = speaker(identity, user=user).user
-    await platform.agents.conversations.load(conversation_id, user=whose, turns=0)
-    return StopShape(stopped=await platform.agents.stop(conversation_id, user=whose))
+    owner = whose(identity, user)
+    await platform.agents.conversations.load(conversation_id, user=owner, turns=0)
+    return StopShape(stopped=await platform.agents.stop(conversation_id, user=owner))

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -115,9 +115,9 @@ def _model(name: str) -> dict[str, Any]:
 
 
 @router.post("/chat/completions", response_model=None, responses=ERRORS)
-async def complete(platform: Here, body: CompletionBody, identity: Worker) -> Any:
+async def complete(platform: Here, body: CompletionBody, identity: Worker, *, request: Request) -> Any:
     """A turn with the agent that `model` names."""
-    who = speaker(identity)
+    who = speaker(request, identity)
     try:
         said = _said(body.messages)
         chore = chore_answer(said[-1][1]) if len(said) == 1 else None

@@ -33,6 +33,11 @@ class Identity:
     def caller(self) -> Caller:
         return Caller(CallerKind.PERSON, self.name)
 
+    @property
+    def only(self) -> str | None:
+        """Whose waiting calls and questions they see and answer; None for everybody's."""
+        return None if self.role >= Role.ADMIN else self.user
+
     def require_admin(self) -> None:
         """For what depends on more than the route: somebody else's data."""
         Holder(self.name, self.role).require(Role.ADMIN)

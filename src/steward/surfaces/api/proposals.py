@@ -2,9 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
-from steward.surfaces.api.identity import Approver, Reader
+from steward.contract.deciding import Way
+from steward.contract.errors import ErrorCode, NotFoundError
+from steward.orchestrator.proposals import Proposal
+from steward.surfaces.api.deciding import decider
+from steward.surfaces.api.identity import Approver, Identity, Reader
 from steward.surfaces.api.paging import After, Limit
 from steward.surfaces.api.shapes import ApproveBody, ProposalList, ProposalShape, RejectBody, ToolResultShape
 from steward.surfaces.api.state import Here
@@ -15,35 +19,49 @@ router = APIRouter(prefix="/v1/proposals", tags=["proposals"])
 @router.get("")
 async def list_proposals(
     platform: Here,
-    _: Reader,
+    identity: Reader,
     state: Annotated[list[str] | None, Query(description="waiting, running, finished, rejected, ...")] = None,
     limit: Limit = 50,
     after: After = None,
 ) -> ProposalList:
-    """Newest first."""
-    page = await platform.orchestrator.approvals.list(states=state or (), limit=limit, after=after)
+    """Yours, newest first; an administrator sees everybody's."""
+    page = await platform.orchestrator.approvals.list(
+        states=state or (), user=identity.only, limit=limit, after=after
+    )
     return ProposalList(items=[ProposalShape.of(proposal) for proposal in page.items], next=page.next)
 
 
 @router.get("/{proposal_id}")
-async def get_proposal(platform: Here, proposal_id: str, _: Reader) -> ProposalShape:
-    return ProposalShape.of(await platform.orchestrator.approvals.get(proposal_id))
+async def get_proposal(platform: Here, proposal_id: str, identity: Reader) -> ProposalShape:
+    return ProposalShape.of(_own(await platform.orchestrator.approvals.get(proposal_id), identity))
 
 
 @router.post("/{proposal_id}/approve")
 async def approve_proposal(
-    platform: Here, proposal_id: str, body: ApproveBody, identity: Approver
+    platform: Here, proposal_id: str, body: ApproveBody, identity: Approver, *, request: Request
 ) -> ToolResultShape:
-    """Run exactly the proposed call, once."""
+    """Run exactly the proposed call, once. Only its own user or an administrator may."""
     result = await platform.orchestrator.approvals.approve(
-        proposal_id, approver=identity.caller, via=body.via, edited=body.arguments
+        proposal_id, by=decider(request, identity, way=Way.API), edited=body.arguments
     )
     return ToolResultShape.of(result)
 
 
 @router.post("/{proposal_id}/reject")
 async def reject_proposal(
-    platform: Here, proposal_id: str, body: RejectBody, identity: Approver
+    platform: Here, proposal_id: str, body: RejectBody, identity: Approver, *, request: Request
 ) -> ProposalShape:
-    proposal = await platform.orchestrator.approvals.reject(proposal_id, by=identity.caller, why=body.why)
-    return ProposalShape.of(proposal)
+    """Turn it down; nothing runs. Only its own user or an administrator may."""
+    by = decider(request, identity, way=Way.API)
+    return ProposalShape.of(await platform.orchestrator.approvals.reject(proposal_id, by=by, why=body.why))
+
+
+def _own(proposal: Proposal, identity: Identity) -> Proposal:
+    """What waits for somebody else is not there, as far as this key can see."""
+    if identity.only in (None, proposal.user):
+        return proposal
+    raise NotFoundError(
+        f"There is no proposal '{proposal.id}'.",
+        code=ErrorCode.PROPOSAL_NOT_FOUND,
+        fix="See 'steward proposals'.",
+    )

@@ -48,9 +48,11 @@ class AnswerBody(Strict):
 
 
 @router.get("")
-async def list_questions(platform: Here, _: Reader, limit: Limit = 50, after: After = None) -> QuestionList:
-    """Those that wait, oldest first."""
-    found = await platform.questions.waiting(limit=limit + 1, after=after)
+async def list_questions(
+    platform: Here, identity: Reader, limit: Limit = 50, after: After = None
+) -> QuestionList:
+    """Yours that wait, oldest first; an administrator sees everybody's."""
+    found = await platform.questions.waiting(user=identity.only, limit=limit + 1, after=after)
     page, following = overfull(found, limit=limit, key=lambda question: question.id)
     return QuestionList(items=[QuestionShape.of(question) for question in page], next=following)
 
@@ -60,4 +62,5 @@ async def answer_question(
     platform: Here, question_id: str, body: AnswerBody, identity: Approver
 ) -> QuestionShape:
     """Answer as a person; whoever asked gets it when it asks again."""
-    return QuestionShape.of(await platform.questions.answer(question_id, body.answer, by=identity.name))
+    answered = await platform.questions.answer(question_id, body.answer, by=identity.name, user=identity.only)
+    return QuestionShape.of(answered)

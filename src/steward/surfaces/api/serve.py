@@ -58,6 +58,7 @@ async def serve(
                 origins=settings.origins,
                 limit=limit,
                 page=visitors,
+                page_proof=None if visitors is None else visitors.proof,
             )
             app = WithGateway(api, platform, any_host=others)
             config = uvicorn.Config(

@@ -154,6 +154,9 @@ class ReceiptShape(BaseModel):
     arguments: dict[str, Any]
     digest: str
     edited: bool
+    answered_by: str = Field(description="person; client where the owner lets a client confirm")
+    role: str | None = Field(description="The key's role when it decided.")
+    client: str | None = Field(description="The program that the answer came through, by its own name.")
 
     @classmethod
     def of(cls, receipt: Receipt) -> "ReceiptShape":
@@ -164,6 +167,9 @@ class ReceiptShape(BaseModel):
             arguments=dict(receipt.arguments),
             digest=receipt.digest,
             edited=receipt.edited,
+            answered_by=receipt.answered_by.value,
+            role=receipt.role,
+            client=receipt.client,
         )
 
 
@@ -237,7 +243,6 @@ class ApproveBody(Strict):
         description="Edited arguments; both versions stay on the record.",
         examples=[{"path": "notes/old.md"}],
     )
-    via: Literal["api", "cli", "page"] = "api"
 
 
 class RejectBody(Strict):

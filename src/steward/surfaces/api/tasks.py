@@ -22,7 +22,7 @@ from steward.contract.errors import (
 from steward.surfaces.api.identity import Identity, Reader, Worker
 from steward.surfaces.api.shapes import Strict, ToolResultShape
 from steward.surfaces.api.state import Here
-from steward.tasks.model import MAX_OFFSET
+from steward.tasks.model import MAX_OFFSET, OnlyAdded
 from steward.tasks.wording import due_words, is_overdue
 
 router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
@@ -97,7 +97,6 @@ class UndoShape(BaseModel):
     message: str
     task: TaskShape
     undone: dict[str, Any]
-    removed: bool = Field(description="The change was the task's making, so the task is gone.")
 
 
 class ReadTask(BaseModel):
@@ -189,15 +188,19 @@ async def find_tasks(
     return TaskList(items=[TaskShape.of(task, now) for task in found])
 
 
-@router.post("/undo")
-async def undo(platform: Here, identity: Worker, body: UndoBody) -> UndoShape:
-    """Take the last change back. An added task goes again; a deletion is final."""
+@router.post("/undo", responses=WAITS)
+async def undo(
+    platform: Here, identity: Worker, body: UndoBody, *, response: Response
+) -> UndoShape | ToolResultShape:
+    """Take the last change back. Taking an addition back deletes the task, and waits (202)."""
     undone = await platform.tasks.desk.undo(identity.user, body.task_id)
+    if isinstance(undone, OnlyAdded):
+        gone = await _call(platform, identity, "delete_task", {"task_id": undone.task.id})
+        return _answer(gone, response)
     return UndoShape(
         message=undone["message"],
         task=TaskShape.of(undone["task"], await _now(platform, identity)),
         undone=undone["undone"],
-        removed=undone["removed"],
     )
 
 

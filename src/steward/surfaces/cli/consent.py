@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from steward.contract.errors import ErrorCode, StewardError
 from steward.surfaces.cli.client import Api, route
 from steward.surfaces.cli.output import at_terminal, say, show_json, visible
 
@@ -19,16 +20,27 @@ async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) 
         return result
     proposal_id = str(result["proposal_id"])
     if yes:
-        return await api.post(route("proposals", proposal_id, "approve"), {"via": "cli"})
+        return await _approve(api, result)
     if as_json or not at_terminal():
         return result
     proposal = await api.get(route("proposals", proposal_id))
     describe(proposal, await api.get(route("tools", proposal["tool"])))
     if typer.confirm("Run exactly this?", default=False):
-        return await api.post(route("proposals", proposal_id, "approve"), {"via": "cli"})
+        return await _approve(api, result)
     await api.post(route("proposals", proposal_id, "reject"), {"why": "declined at the terminal"})
     say("Nothing was run.")
     return result | {"status": "failed", "error": "You said no; nothing was run.", "error_code": "REJECTED"}
+
+
+async def _approve(api: Api, asked: dict[str, Any]) -> dict[str, Any]:
+    """A yes of somebody whose role does not cover it leaves the call waiting."""
+    try:
+        return await api.post(route("proposals", str(asked["proposal_id"]), "approve"), {})
+    except StewardError as error:
+        if error.code != ErrorCode.FORBIDDEN:
+            raise
+        say(error.explain(), error=True)
+        return asked
 
 
 def describe(proposal: dict[str, Any], tool: dict[str, Any]) -> None:

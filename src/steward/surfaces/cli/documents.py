@@ -53,16 +53,22 @@ def add_document(
     collection: CollectionOption,
     *,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Folders inside as well.")] = False,
+    remove_missing: Annotated[
+        bool, typer.Option("--remove-missing", help="Remove the text of files that are gone, for good; asks.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Answer yes when it asks.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Ingest a file or a folder. Running it again touches only what changed.
 
     Example: research-agent kb add-document ~/papers --collection papers --recursive
     """
+    arguments = {"path": str(path.expanduser().absolute()), "collection": collection, "recursive": recursive}
     call(
         "ingest_documents",
-        {"path": str(path.expanduser().absolute()), "collection": collection, "recursive": recursive},
+        arguments | ({"remove_missing": True} if remove_missing else {}),
         as_json=as_json,
+        yes=yes,
         show=show_report,
         doing=f"Reading {path.name or path}",
     )
@@ -124,6 +130,8 @@ def show_report(data: dict[str, Any]) -> None:
         f"{data['collection']}: {data['added']} added, {data['updated']} updated, "
         f"{data['unchanged']} unchanged, {data['removed']} removed, {data['chunks']} new chunks"
     )
+    if data["missing"]:
+        say(f"  {data['missing']} have no file any more; their text stays until --remove-missing", error=True)
     for item in data["failed"][:_SHOWN]:
         say(f"  could not read {item['path']}: {item['reason']}", error=True)
     if data["failures"] > _SHOWN:

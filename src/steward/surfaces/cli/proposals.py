@@ -61,7 +61,7 @@ def approve(
     """
 
     async def work() -> int:
-        body: dict[str, Any] = {"via": "cli"}
+        body: dict[str, Any] = {}
         if edit is not None:
             body["arguments"] = parse_object(edit, what="--edit")
         async with connect() as api:

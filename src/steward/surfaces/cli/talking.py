@@ -25,7 +25,7 @@ async def take_turn(api: Api, body: dict[str, Any], *, show: Show) -> dict[str, 
     """Say something and follow the events to the answer."""
     answer: dict[str, Any] | None = None
     # Closed at once when it is left early, so that the other side hears of it.
-    async with aclosing(api.stream("/v1/chat", {**body, "via": "cli"})) as events:
+    async with aclosing(api.stream("/v1/chat", body)) as events:
         async for name, data in events:
             if name == "done":
                 answer = data

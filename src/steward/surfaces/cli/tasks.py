@@ -222,22 +222,27 @@ def undo(
     reference: Annotated[
         list[str] | None, typer.Argument(help="Only a change of this task; otherwise the last of any.")
     ] = None,
+    yes: YesFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Take the last change back. A deletion is final.
+    """Take the last change back. A deletion is final; taking an addition back is one, and asks.
 
     \b
     Example: steward tasks undo
     """
 
-    async def work() -> None:
+    async def work() -> int:
         async with connect(agents=AGENTS) as api:
             task_id = (await _meant(api, reference))["id"] if reference else None
             undone = await api.post("/v1/tasks/undo", {"task_id": task_id})
+            if "status" in undone:  # the task would go with it: a deletion, as any other
+                result = await settle(api, undone, yes=yes, as_json=as_json)
+                return await _tell(api, result, as_json=as_json)
         if as_json:
             show_json(undone)
         else:
             say(f"{undone['message']}.")
+        return Exit.DONE
 
     run(work, as_json=as_json)
 

@@ -80,7 +80,7 @@ async def _follow(api: Api, path: Path, collection: str, show: Show) -> None:
 
 def _changes_only(show: Show) -> Show:
     def shown(data: dict[str, Any]) -> None:
-        if any(data[name] for name in ("added", "updated", "removed", "failures")):
+        if any(data[name] for name in ("added", "updated", "missing", "failures")):
             show(data)
 
     return shown

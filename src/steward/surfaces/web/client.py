@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 
-from steward.contract.errors import UnavailableError
+from steward.contract.errors import ErrorCode, StewardError, UnavailableError
 from steward.surfaces.cli.client import problem
+from steward.surfaces.wire import PAGE_PROOF
 
 Event = tuple[str, dict[str, Any]]  # its name and its data
 
@@ -20,8 +21,8 @@ def _ignore(_headers: Mapping[str, str]) -> None:
 
 
 class Api:
-    def __init__(self, address: str, key: str | None = None) -> None:
-        headers = {"X-API-Key": key} if key else {}
+    def __init__(self, address: str, key: str | None = None, *, proof: str) -> None:
+        headers = {PAGE_PROOF: proof} | ({"X-API-Key": key} if key else {})
         # Never through a proxy of the environment: the API is on this machine.
         self._client = httpx.Client(base_url=address, headers=headers, timeout=None, trust_env=False)  # noqa: S113
 
@@ -43,6 +44,17 @@ class Api:
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """A tool's result in its envelope; what it answers is for the caller to judge."""
         return self.post(f"/v1/tools/{tool}/call", {"arguments": arguments})
+
+    def approved(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What came of a call to which the person has just said yes; it waits on where they may not."""
+        if asked["status"] != "pending_approval":
+            return asked
+        try:
+            return self.post(f"/v1/proposals/{asked['proposal_id']}/approve")
+        except StewardError as error:
+            if error.code != ErrorCode.FORBIDDEN:
+                raise
+            return asked | {"error": f"It waits for somebody who may approve it: {error.message}"}
 
     def events(
         self, path: str, body: Mapping[str, Any], *, opened: Callable[[Mapping[str, str]], None] = _ignore

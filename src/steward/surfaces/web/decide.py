@@ -127,7 +127,7 @@ def _approve(proposal: Proposal, edited: dict[str, Any] | None, *, always: bool)
     def run(_: Job) -> dict[str, Any]:
         if always:
             client.post(f"/v1/tools/{proposal['tool']}/trust")
-        body = {"via": "page"} | ({} if edited is None else {"arguments": edited})
+        body = {} if edited is None else {"arguments": edited}
         return client.post(f"/v1/proposals/{proposal['id']}/approve", body)
 
     work.start(f"approve:{proposal['id']}", run)
@@ -157,6 +157,14 @@ def _reject(proposal: Proposal) -> None:
         st.rerun()
 
 
+def _way(receipt: Mapping[str, Any]) -> str:
+    """How the yes came in, with the key's role and the program's name."""
+    said = [f"role {receipt['role']}" if receipt.get("role") else "", receipt.get("client") or ""]
+    told = ", ".join(look.plain(each) for each in said if each and each != receipt["via"])
+    way = "the client itself, with no person asked" if receipt["answered_by"] == "client" else receipt["via"]
+    return f"{way} ({told})" if told else way
+
+
 def outcome(proposal: Proposal) -> None:
     """The receipt of a decision: who, when, by what way, to exactly which arguments, and what came of it."""
     receipt = proposal.get("receipt")
@@ -168,7 +176,7 @@ def outcome(proposal: Proposal) -> None:
     edited = " after editing the arguments" if receipt["edited"] else ""
     st.caption(
         f"{look.plain(receipt['approver'])} approved it {look.ago(receipt['approved_at'])} "
-        f"through the {receipt['via']}{edited}. Receipt `{receipt['digest'][:16]}`"
+        f"through {_way(receipt)}{edited}. Receipt `{receipt['digest'][:16]}`"
     )
     if receipt["edited"]:
         st.code(difference(proposal["arguments"], receipt["arguments"]), language="diff", wrap_lines=True)

@@ -5,6 +5,7 @@ only the API pays nothing for the page. Does not own what the page shows (main.p
 """
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -83,7 +84,8 @@ class Page:
     """
 
     def __init__(self, *, api: str, key_required: bool) -> None:
-        self._secrets = {"steward": {"api": api, "key_required": key_required}}
+        self.proof = secrets.token_urlsafe(32)  # that a request is the page's own, for receipts
+        self._secrets = {"steward": {"api": api, "key_required": key_required, "proof": self.proof}}
         self._stack = AsyncExitStack()
         self._starting = asyncio.Lock()
         self._app: App | None = None
@@ -135,11 +137,11 @@ def _visit(scope: Scope) -> Sequence[tuple[bytes, bytes]]:
     return () if cookie is None else ((b"set-cookie", cookie.encode()),)
 
 
-def _load(secrets: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+def _load(known: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
     # Imported with the first visitor: it takes a second and its memory.
     from streamlit.starlette import App as StreamlitApp  # noqa: PLC0415
     from streamlit.web.bootstrap import load_config_options  # noqa: PLC0415
 
     load_config_options({name.replace(".", "_"): value for name, value in OPTIONS.items()})
-    app = StreamlitApp(SCRIPT, secrets=secrets)
+    app = StreamlitApp(SCRIPT, secrets=known)
     return app, app.lifespan()

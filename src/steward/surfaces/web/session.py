@@ -21,7 +21,9 @@ ROLES = ("read", "use", "approve", "admin")
 def api() -> Api:
     kept: Api | None = st.session_state.get("api")
     if kept is None:
-        kept = st.session_state["api"] = Api(_place()["api"], st.session_state.get("key"))
+        kept = st.session_state["api"] = Api(
+            _place()["api"], st.session_state.get("key"), proof=_place()["proof"]
+        )
     return kept
 
 

@@ -18,7 +18,7 @@ CONVERSATION = "x-conversation-id"
 
 def begin(message: str, *, conversation: str | None, agent: str | None = None) -> None:
     client = api()  # here, because the thread has no visit to take it from
-    body = {"message": message, "conversation": conversation, "agent": agent, "via": "page"}
+    body = {"message": message, "conversation": conversation, "agent": agent}
 
     def run(job: Job) -> Mapping[str, Any] | None:
         def opened(headers: Mapping[str, str]) -> None:

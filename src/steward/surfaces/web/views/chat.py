@@ -81,20 +81,30 @@ def _sidebar(conversation: Conversation | None) -> None:
                 st.rerun()
         if conversation is not None and may("use"):
             st.divider()
-            st.button(
-                "Delete this conversation",
-                icon=":material/delete:",
-                type="tertiary",
-                on_click=_forget,
-                args=(conversation["id"],),
-            )
+            if st.button("Delete this conversation", icon=":material/delete:", type="tertiary"):
+                _delete(conversation["id"])
 
 
-def _forget(conversation: str) -> None:
+@st.dialog("Delete this conversation?", icon=":material/delete:")
+def _delete(conversation: str) -> None:
+    st.markdown("It goes with all its turns, for good. What was done in it stays done.")
+    with st.container(horizontal=True):
+        gone = st.button(
+            "Delete it", type="primary", key="delete-yes", on_click=_delete_now, args=(conversation,)
+        )
+        kept = st.button("Keep it", key="delete-no")
+        if gone or kept:
+            st.rerun()
+
+
+def _delete_now(conversation: str) -> None:
     with quietly():
-        api().delete(f"/v1/conversations/{conversation}")
-        st.query_params.clear()
-        say("The conversation is gone. What was done in it stays done.", icon=":material/delete:")
+        answer = api().approved(api().delete(f"/v1/conversations/{conversation}"))
+        if answer["success"]:
+            st.query_params.clear()
+            say("The conversation is gone. What was done in it stays done.", icon=":material/delete:")
+        else:
+            say(answer["error"], icon=":material/error:")
 
 
 def _welcome() -> None:

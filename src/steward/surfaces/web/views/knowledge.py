@@ -261,10 +261,7 @@ def _delete_now(name: str) -> None:
     client = api()
 
     def run(_: Job) -> dict[str, Any]:
-        asked = client.call("manage_collections", action="delete", collection_name=name)
-        if asked["proposal_id"]:
-            asked = client.post(f"/v1/proposals/{asked['proposal_id']}/approve", {"via": "page"})
-        return asked
+        return client.approved(client.call("manage_collections", action="delete", collection_name=name))
 
     work.start(f"{DROP}{name}", run)
 

@@ -198,7 +198,14 @@ def _tick(task: Task) -> None:
 def _undo() -> None:
     st.session_state["last_change"] = None
     with quietly():
-        say(api().post("/v1/tasks/undo")["message"], icon=":material/undo:")
+        undone = api().post("/v1/tasks/undo")
+        if "status" in undone:  # what was only added goes again, with the person's click as the yes
+            undone = api().approved(undone)
+            if problem := _problem(undone):
+                say(problem, icon=":material/error:")
+                return
+            undone = undone["data"]
+        say(undone["message"], icon=":material/undo:")
 
 
 def _problem(result: dict[str, Any]) -> str | None:
@@ -227,9 +234,7 @@ def _delete(task: Task) -> None:
 
 def _delete_now(task: Task) -> None:
     with quietly():
-        asked = api().delete(f"/v1/tasks/{task['id']}")
-        if asked["proposal_id"]:
-            asked = api().post(f"/v1/proposals/{asked['proposal_id']}/approve", {"via": "page"})
+        asked = api().approved(api().delete(f"/v1/tasks/{task['id']}"))
         if problem := _problem(asked):
             say(problem, icon=":material/error:")
         else:

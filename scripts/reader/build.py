@@ -2,7 +2,8 @@
 
     python scripts/reader/build.py PARTS TAG src/steward/models/data
 
-Eight bits a weight; the word and position tables are left out: those of minilm.onnx take their place when it is loaded.
+Eight bits a weight; the word and position tables are left out: those of minilm.onnx take their place when
+it is loaded.
 """
 
 import math
@@ -14,15 +15,19 @@ from onnx import ModelProto, TensorProto, checker, helper
 from safetensors.numpy import load_file
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from minilm_graph import MICROSOFT, Array, Graph  # noqa: E402
+from minilm_graph import MICROSOFT, Array, Graph
 
 NOTE = "MiniLM-L6 that reads a request beside a tool's definition; training data in READER.md"
 SHARED = ("words", "words.scale", "positions")
 WIDTH = 192
 INPUTS = {
-    "ids": ["batch", "length"], "segments": ["batch", "length"], "asked": ["tokens"],
-    "slots": ["slots"], "choices": ["choices"], "choice_slots": ["choices"],
-}  # fmt: skip
+    "ids": ["batch", "length"],
+    "segments": ["batch", "length"],
+    "asked": ["tokens"],
+    "slots": ["slots"],
+    "choices": ["choices"],
+    "choice_slots": ["choices"],
+}
 
 
 class ReaderGraph(Graph):
@@ -95,8 +100,10 @@ def reader_graph(weights: dict[str, Array], *, fine: bool) -> ModelProto:
     checker.check_model(helper.make_model(checked, opset_imports=opsets, ir_version=9))
     return helper.make_model(
         helper.make_graph(graph.nodes, "reader", inputs, told, kept),
-        opset_imports=opsets, ir_version=9, doc_string=NOTE,
-    )  # fmt: skip
+        opset_imports=opsets,
+        ir_version=9,
+        doc_string=NOTE,
+    )
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Turns teaching rows into what the reader is to say about a request and one tool.
 
-Sources: the hand-written files beside this program, the open collections of `calls.jsonl.xz` and, for the judgement
-of fit alone, `tools.jsonl.gz` and scripts/fit/written.jsonl. Tools are left out of teaching by a hash of their name,
-so that every run leaves out the same ones.
+Sources: the hand-written files beside this program, the open collections of `calls.jsonl.xz` and, for the
+judgement of fit alone, `tools.jsonl.gz` and scripts/fit/written.jsonl. Tools are left out of teaching by a
+hash of their name, so that every run leaves out the same ones.
 """
 
 import gzip
@@ -56,9 +56,13 @@ def from_writing(folder: Path, rng: random.Random) -> Iterator[Row]:
             beside = rng.sample(others, min(2, len(others)))
             spans = {key: [list(span) for span in places] for key, places in row["spans"].items()}
             yield {
-                "request": row["request"], "tools": [row["tool"], *beside], "calls": row["calls"], "spans": spans,
-                "source": f"written:{path.stem}", "near": not row["calls"],
-            }  # fmt: skip
+                "request": row["request"],
+                "tools": [row["tool"], *beside],
+                "calls": row["calls"],
+                "spans": spans,
+                "source": f"written:{path.stem}",
+                "near": not row["calls"],
+            }
     if problems:
         raise SystemExit("\n".join(problems))
 
@@ -77,9 +81,11 @@ def fit_rows(tools: Path) -> Iterator[Row]:
             wrong = [bare(each["name"], each["description"] or "") for each in row["candidates"]]
             names = {each["name"] for each in right}
             yield {
-                "request": row["query"][:600], "right": right,
-                "wrong": [each for each in wrong if each["name"] not in names], "source": row["pool"],
-            }  # fmt: skip
+                "request": row["query"][:600],
+                "right": right,
+                "wrong": [each for each in wrong if each["name"] not in names],
+                "source": row["pool"],
+            }
     for line in (HERE.parent / "fit" / "written.jsonl").read_text().splitlines():
         row = json.loads(line)
         tool = bare(row["tool"], row["about"])
@@ -147,7 +153,7 @@ class Teacher:
     def about_fit(self, row: Row) -> list[Example]:
         request = self._encode(row["request"])
         found = [self._plain(request, tool, fits=True) for tool in row["right"][:1]]
-        wrong = row["wrong"] if row["wrong"] else [self._rng.choice(self._pool)]
+        wrong = row["wrong"] or [self._rng.choice(self._pool)]
         return found + [self._plain(request, tool, fits=False) for tool in self._rng.sample(wrong, 1)]
 
     def _plain(self, request: Encoded, tool: dict[str, Any], *, fits: bool) -> Example:
@@ -205,9 +211,17 @@ class Teacher:
         common = set.intersection(*own.values()) if len(mine) > 1 else set()
         starts = sorted(min(places - common) for places in own.values() if places - common)[1:]
         return Example(
-            layout, 1.0, sorted(spans), there, known, chosen, min(len(mine), MOST_CALLS),
-            min(len(row["calls"]), MOST_CALLS), [first for first, _ in starts], sorted(common),
-        )  # fmt: skip
+            layout,
+            1.0,
+            sorted(spans),
+            there,
+            known,
+            chosen,
+            min(len(mine), MOST_CALLS),
+            min(len(row["calls"]), MOST_CALLS),
+            [first for first, _ in starts],
+            sorted(common),
+        )
 
 
 def _value(arguments: dict[str, Any], path: tuple[str, ...]) -> Any:

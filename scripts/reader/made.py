@@ -1,8 +1,8 @@
 """Makes teaching rows that nobody wrote: tools full of numbers, and rows whose values were multiplied.
 
-What people rarely write and tools often ask for: pairs of numbers, lists in brackets, measures with units, switches,
-one wish repeated with other values, and several wishes in one message. A row is
-`{request, tools, calls, spans, source}`; a span's key is the number of its call and the path of its slot.
+What people rarely write and tools often ask for: pairs of numbers, lists in brackets, measures with units,
+switches, one wish repeated with other values, and several wishes in one message. A row is `{request, tools,
+calls, spans, source}`; a span's key is the number of its call and the path of its slot.
 """
 
 import copy
@@ -22,7 +22,7 @@ SWITCHED, NUMBERS, JOINTS = WORDS["switched"], WORDS["numbers"], WORDS["joints"]
 TEXTS: dict[str, list[str]] = WORDS["texts"]
 WORDINGS: dict[str, list[str]] = WORDS["text_wordings"]
 COUNTED = set(WORDS["counted"])
-SPELT = "one two three four five six seven eight nine ten twelve twenty".split()
+SPELT = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty"]
 
 
 class Sentence:
@@ -123,9 +123,12 @@ class NumberTool:
                 tool(f"{verb}_{other}".replace(" ", "_"), f"{verb.capitalize()} the {other}", few, list(few))
             ]
         return {
-            "request": self.sentence.text, "tools": [tool(name, about, self.properties, self.required), *rivals],
-            "calls": [{"name": name, "arguments": self.arguments}], "spans": self.sentence.spans, "source": "made",
-        }  # fmt: skip
+            "request": self.sentence.text,
+            "tools": [tool(name, about, self.properties, self.required), *rivals],
+            "calls": [{"name": name, "arguments": self.arguments}],
+            "spans": self.sentence.spans,
+            "source": "made",
+        }
 
     def _named(self, words: str) -> str | None:
         name = slot_name(self.rng, words)
@@ -160,9 +163,14 @@ class NumberTool:
         unit = rng.choice(units)
         after = (unit if unit in ("%", "°C") else f" {unit}") if unit else ""
         wordings = [
-            f"a {words} of {{v}}{after}", f"{words} {{v}}{after}", f"{words} of {{v}}{after}", f"{words} = {{v}}",
-            f"the {words} is {{v}}{after}", f"{words}: {{v}}{after}", f"{{v}}{after} {words}",
-        ]  # fmt: skip
+            f"a {words} of {{v}}{after}",
+            f"{words} {{v}}{after}",
+            f"{words} of {{v}}{after}",
+            f"{words} = {{v}}",
+            f"the {words} is {{v}}{after}",
+            f"{words}: {{v}}{after}",
+            f"{{v}}{after} {words}",
+        ]
         wordings += [f"{{v}}{after}"] * 3 if unit else []
         if words in COUNTED:
             wordings = [f"{{v}} {words}", f"for {{v}} {words}"]
@@ -267,7 +275,7 @@ class NumberTool:
             schema = {"type": "array", "items": {"type": "string"}, "description": f"List of {words} names"}
         if not self._declare(name, schema):
             return
-        wordings = WORDINGS.get(words, ["for {v}", "with {v}"]) + [f"{words} {{v}}"]
+        wordings = [*WORDINGS.get(words, ["for {v}", "with {v}"]), f"{words} {{v}}"]
         before, _, after = rng.choice(wordings).partition("{v}")
         self.sentence.say(f" {before}")
         if several:
@@ -282,7 +290,7 @@ class NumberTool:
 
 
 def repeated(rng: random.Random) -> Row | None:
-    """One made-up tool asked for several times, some values shared: 'with a 1, then with a 3, all in Rome'."""
+    """One made-up tool asked for several times, some values shared: 'with 1, then with 3, all in Rome'."""
     thing, verb, count = rng.choice(THINGS), rng.choice(VERBS), rng.choice([2, 2, 2, 3, 3, 4])
     slots: list[tuple[str, str, list[str], bool]] = []
     properties: dict[str, Any] = {}
@@ -354,9 +362,12 @@ def repeated(rng: random.Random) -> Row | None:
     ]
     required = [slot for slot in properties if rng.random() < 0.8]
     return {
-        "request": sentence.text, "tools": [tool(name, f"{verb.capitalize()} the {thing}.", properties, required)],
-        "calls": [{"name": name, "arguments": each} for each in arguments], "spans": sentence.spans, "source": "made",
-    }  # fmt: skip
+        "request": sentence.text,
+        "tools": [tool(name, f"{verb.capitalize()} the {thing}.", properties, required)],
+        "calls": [{"name": name, "arguments": each} for each in arguments],
+        "spans": sentence.spans,
+        "source": "made",
+    }
 
 
 def tool_of(row: Row, name: str) -> dict[str, Any] | None:
@@ -448,10 +459,12 @@ def to_choice(row: Row, pool: dict[tuple[str, str], list[str]], rng: random.Rand
     able = [
         name
         for name, schema in properties.items()
-        if isinstance(schema, dict) and schema.get("type") == "string" and not schema.get("enum")
+        if isinstance(schema, dict)
+        and schema.get("type") == "string"
+        and not schema.get("enum")
         and len(pool.get((call["name"], name), ())) >= 4
         and isinstance(call["arguments"].get(name, ""), str)
-    ]  # fmt: skip
+    ]
     if not able:
         return None
     name = rng.choice(able)

@@ -1,11 +1,12 @@
-"""Teaches the reader: one pass over a request and one tool gives fit, calls, spans and choices. One GPU, minutes.
+"""Teaches the reader: one pass over a request and one tool gives fit, calls, spans, choices. Needs a GPU.
 
     python scripts/reader/train.py OUT --data FOLDER [--minutes 7] [--all]
 
-FOLDER holds calls.jsonl.xz and tools.jsonl.gz (their digests are checked); the hand-written files lie beside this
-program. Starts from the weights inside minilm.onnx; its word and position tables stay as they are, because the
-file shares them. OUT receives the weights in parts; `scripts/reader/build.py` turns them into reader.onnx.
-`--all` teaches the left-out tools as well, for the weights that ship once the numbers were seen.
+FOLDER holds calls.jsonl.xz and tools.jsonl.gz (their digests are checked); the hand-written files lie
+beside this program. Starts from the weights inside minilm.onnx; its word and position tables stay as they
+are, because the file shares them. OUT receives the weights in parts; `scripts/reader/build.py` turns them
+into reader.onnx. `--all` teaches the left-out tools as well, for the weights that ship once the numbers
+were seen.
 """
 
 import argparse
@@ -33,10 +34,10 @@ from transformers import BertConfig, BertModel
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-import made  # noqa: E402
-from steward.language.slots import words_of as name_words  # noqa: E402
+import made
+from examples import Example, Teacher, fit_rows, from_collections, from_writing, held_out
 
-from examples import Example, Teacher, fit_rows, from_collections, from_writing, held_out  # noqa: E402
+from steward.language.slots import words_of as name_words
 
 MODELS = Path(__file__).parents[2] / "src/steward/models/data"
 RARITY = Path(__file__).parents[2] / "src/steward/selection/data/rarity.npy"
@@ -84,9 +85,13 @@ class Reader(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         config = BertConfig(
-            hidden_size=HIDDEN, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
-            layer_norm_eps=1e-12, max_position_embeddings=512,
-        )  # fmt: skip
+            hidden_size=HIDDEN,
+            num_hidden_layers=6,
+            num_attention_heads=12,
+            intermediate_size=1536,
+            layer_norm_eps=1e-12,
+            max_position_embeddings=512,
+        )
         self.bert = BertModel(config, add_pooling_layer=False)
         missing = self.bert.load_state_dict(shipped(), strict=False)
         assert not missing.unexpected_keys, missing
@@ -115,9 +120,12 @@ class Reader(nn.Module):
         row, mark, choice = batch["choices"].unbind(1)
         choices = (self.chooser(hidden[row, mark]) * self.choice(hidden[row, choice])).sum(-1)
         return (
-            spans.float(), self.there(marks).squeeze(-1).float(), self.whole(hidden[:, 0]).float(),
-            (choices / math.sqrt(WIDTH) + self.choice_bias).float(), self.call(asked).float(),
-        )  # fmt: skip
+            spans.float(),
+            self.there(marks).squeeze(-1).float(),
+            self.whole(hidden[:, 0]).float(),
+            (choices / math.sqrt(WIDTH) + self.choice_bias).float(),
+            self.call(asked).float(),
+        )
 
 
 def collate(examples: list[Example]) -> dict[str, Any]:
@@ -126,16 +134,21 @@ def collate(examples: list[Example]) -> dict[str, Any]:
     tokens = max(1, *(each.layout.request_tokens for each in examples))
     slots = max(1, *(len(each.layout.slots) for each in examples))
     batch: dict[str, Any] = {
-        "ids": np.zeros((rows, length), np.int32), "mask": np.zeros((rows, length), np.int8),
-        "segments": np.zeros((rows, length), np.int8), "slots": np.zeros((rows, slots), np.int64),
-        "slot_mask": np.zeros((rows, slots), np.float32), "known": np.zeros((rows, slots), np.float32),
-        "there": np.zeros((rows, slots), np.float32), "spans": np.zeros((rows, slots, tokens, 3), np.uint8),
-        "token_mask": np.zeros((rows, tokens), np.float32), "call": np.zeros((rows, tokens, 2), np.float32),
+        "ids": np.zeros((rows, length), np.int32),
+        "mask": np.zeros((rows, length), np.int8),
+        "segments": np.zeros((rows, length), np.int8),
+        "slots": np.zeros((rows, slots), np.int64),
+        "slot_mask": np.zeros((rows, slots), np.float32),
+        "known": np.zeros((rows, slots), np.float32),
+        "there": np.zeros((rows, slots), np.float32),
+        "spans": np.zeros((rows, slots, tokens, 3), np.uint8),
+        "token_mask": np.zeros((rows, tokens), np.float32),
+        "call": np.zeros((rows, tokens, 2), np.float32),
         "fits": np.array([each.fits for each in examples], np.float32),
         "calls": np.array([each.calls - 1 for each in examples], np.int64),
         "total": np.array([each.total - 1 for each in examples], np.int64),
         "counted": np.array([float(each.fits and each.about_slots) for each in examples], np.float32),
-    }  # fmt: skip
+    }
     choices, chosen, weights = [], [], []
     for at, each in enumerate(examples):
         layout = each.layout
@@ -240,8 +253,9 @@ def loss_of(model: Reader, batch: dict[str, Any]) -> torch.Tensor:
 class Pairs:
     """Requests and the tools that serve them, apart: both are read alone, and found again by their pieces.
 
-    That is how a tool is judged where there are hundreds. A request is compared with the tools of its batch, all of
-    one source, and with tools that are easily taken for the right one; tools that say nearly the same are no mistakes.
+    That is how a tool is judged where there are hundreds. A request is compared with the tools of its
+    batch, all of one source, and with tools that are easily taken for the right one; tools that say nearly
+    the same are no mistakes.
     """
 
     SAME = 0.75
@@ -303,9 +317,10 @@ class Pairs:
         inner[:, 0] = 0
         inner[torch.arange(len(coded)), torch.tensor([len(each) - 1 for each in coded])] = 0
         return (
-            functional.normalize(mean.float(), dim=-1), functional.normalize(hidden.float(), dim=-1),
+            functional.normalize(mean.float(), dim=-1),
+            functional.normalize(hidden.float(), dim=-1),
             self._rarity[ids] * inner,
-        )  # fmt: skip
+        )
 
     def _alike(self, requests: list[str], tools: list[str]) -> torch.Tensor:
         asked, asked_pieces, asked_rarity = self._read(requests)

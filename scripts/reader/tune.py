@@ -1,8 +1,9 @@
-"""Sets the thresholds of a reading on tools that were left out of teaching, and says how it reads what it never saw.
+"""Sets the thresholds of a reading on tools that were left out of teaching, and measures it on the unseen.
 
     python scripts/reader/tune.py GRAPH --data FOLDER [--dev CALLS.jsonl] [--processes 16] [--show 20]
 
-Prints a line for each set: right, asked, refused, wrong, as shares. The sets under `--dev` take no part in the choice.
+Prints a line for each set: right, asked, refused, wrong, as shares. The sets under `--dev` take no part in
+the choice.
 """
 
 import argparse
@@ -18,26 +19,32 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-import made  # noqa: E402
-from examples import from_collections, from_writing, held_out  # noqa: E402
+import made
+from examples import from_collections, from_writing, held_out
 
-from steward.language.filling import Marks, fill  # noqa: E402
-from steward.language.layout import Layout  # noqa: E402
-from steward.language.numbers import number_in  # noqa: E402
-from steward.language.thresholds import DEFAULT, Thresholds  # noqa: E402
-from steward.language.values import Said  # noqa: E402
-from steward.models.minilm import DATA, MiniLM  # noqa: E402
-from steward.models.reader import TaughtReader  # noqa: E402
+from steward.language.filling import Marks, fill
+from steward.language.layout import Layout
+from steward.language.numbers import number_in
+from steward.language.thresholds import DEFAULT, Thresholds
+from steward.language.values import Said
+from steward.models.minilm import DATA, MiniLM
+from steward.models.reader import TaughtReader
 
 Row = dict[str, Any]
 Marked = tuple[Row, list[str], list[tuple[Layout, Marks]]]
 STEPS: dict[str, tuple[float, ...]] = {
-    "optional": (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6), "there_share": (0.0, 0.3, 0.5, 0.7),
-    "required": (0.01, 0.03, 0.06, 0.1, 0.2), "choice": (0.25, 0.35, 0.45, 0.6, 0.75),
-    "required_choice": (0.02, 0.05, 0.1, 0.2), "listed": (0.15, 0.3, 0.5), "several": (0.15, 0.3, 0.5),
-    "one_call": (0.3, 0.4, 0.5, 0.6, 0.7), "start": (0.1, 0.2, 0.35, 0.5), "one_tool": (0.3, 0.5, 0.7),
+    "optional": (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6),
+    "there_share": (0.0, 0.3, 0.5, 0.7),
+    "required": (0.01, 0.03, 0.06, 0.1, 0.2),
+    "choice": (0.25, 0.35, 0.45, 0.6, 0.75),
+    "required_choice": (0.02, 0.05, 0.1, 0.2),
+    "listed": (0.15, 0.3, 0.5),
+    "several": (0.15, 0.3, 0.5),
+    "one_call": (0.3, 0.4, 0.5, 0.6, 0.7),
+    "start": (0.1, 0.2, 0.35, 0.5),
+    "one_tool": (0.3, 0.5, 0.7),
     "also": (0.3, 0.5, 0.7, 0.85),
-}  # fmt: skip
+}
 
 
 def bare(value: object) -> str:
@@ -150,9 +157,12 @@ def left_out(data: Path, written: Path, size: int) -> dict[str, list[Row]]:
     clean = [
         row
         for row in from_collections(data / "calls.jsonl.xz")
-        if row["calls"] and held_out(row["calls"][0]["name"])
-        and all(f"0.{k}" in row["spans"] or isinstance(v, bool) for k, v in row["calls"][0]["arguments"].items())
-    ]  # fmt: skip
+        if row["calls"]
+        and held_out(row["calls"][0]["name"])
+        and all(
+            f"0.{k}" in row["spans"] or isinstance(v, bool) for k, v in row["calls"][0]["arguments"].items()
+        )
+    ]
     by_tool: defaultdict[str, list[Row]] = defaultdict(list)
     for row in clean:
         by_tool[row["calls"][0]["name"]].append(row)

@@ -1,4 +1,4 @@
-"""Reads the teaching requests that were written by hand: a short text form, with each value marked where it stands.
+"""Reads the teaching requests that were written by hand: a short text form, each value marked in its place.
 
     @ book_table | Reserves a table at a restaurant.
     - restaurant* text: Name of the restaurant
@@ -11,16 +11,17 @@
     > get me a table at [Nobu|restaurant] for [2|people] and one at [Roka|restaurant/2] for [3|people/2]
     x which restaurants near me are open now
 
-A star marks what is required. `[words|parameter]` is a value that stands in the request, `[words=value|parameter]` one
-that stands there in other words, `{parameter=value}` at the end one that is only implied; `/2` belongs to a second call,
-and a value without a number belongs to each call. The same parameter twice makes a list. `x` starts a request that
-the tool does not serve, though it sounds alike. Run as a program it checks files and counts what is in them.
+A star marks what is required. `[words|parameter]` is a value that stands in the request,
+`[words=value|parameter]` one that stands there in other words, `{parameter=value}` at the end one that is
+only implied; `/2` belongs to a second call, and a value without a number belongs to each call. The same
+parameter twice makes a list. `x` starts a request that the tool does not serve, though it sounds alike. Run
+as a program it checks files and counts what is in them.
 
     = thing: buy milk; call the plumber; renew the passport
     ~ (please |could you |)(add|put) [<thing>|title] (to my list|on the list)
 
-`=` names a pool of words, separated by semicolons; `~` is a request with `<pool>` and `(either|or|)` in it, and stands
-for several requests that are drawn from it.
+`=` names a pool of words, separated by semicolons; `~` is a request with `<pool>` and `(either|or|)` in it,
+and stands for several requests that are drawn from it.
 """
 
 import json
@@ -193,8 +194,12 @@ def read(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
                     yield {"area": path.stem, "tool": tool.definition()} | request(each, tool)
             elif line.startswith("x "):
                 yield {
-                    "area": path.stem, "tool": tool.definition(), "request": line[2:].strip(), "calls": [], "spans": {}
-                }  # fmt: skip
+                    "area": path.stem,
+                    "tool": tool.definition(),
+                    "request": line[2:].strip(),
+                    "calls": [],
+                    "spans": {},
+                }
             else:
                 raise ValueError("a line starts with '@ ', '- ', '> ', '~ ', '= ', 'x ' or '#'")
         except ValueError as error:
@@ -207,7 +212,7 @@ def main(paths: list[Path]) -> int:
     tools = {json.dumps(row["tool"]["name"]) for row in rows}
     served = [row for row in rows if row["calls"]]
     print(
-        f"{len(paths)} files, {len(tools)} tools, {len(served)} requests, {len(rows) - len(served)} near misses,"
+        f"{len(paths)} files, {len(tools)} tools, {len(served)} requests, {len(rows) - len(served)} misses,"
     )
     several = sum(len(row["calls"]) > 1 for row in served)
     kinds = [type(v).__name__ for row in served for call in row["calls"] for v in call["arguments"].values()]

@@ -8,16 +8,16 @@ from steward.language.numbers import number_in
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("42", 42), ("-7", -7), ("3.5", 3.5), ("1,200", 1200), ("1,234,567.5", 1234567.5), ("$80", 80), (".5", 0.5),
-        ("2e3", 2000), ("three", 3), ("twenty five", 25), ("two hundred", 200), ("a hundred and ten", 111),
-        ("three thousand two hundred", 3200), ("5 million", 5e6), ("10k", 10000), ("half", 0.5), ("two dozen", 24),
-        ("3/4", 0.75), ("the 3rd", 3), ("third", 3), ("a couple", 3),
+        ("42", 42), ("-7", -7), ("3.5", 3.5), ("1,200", 1200), ("1,234,567.5", 1234567.5), ("$80", 80),
+        (".5", 0.5), ("2e3", 2000), ("three", 3), ("twenty five", 25), ("two hundred", 200), ("10k", 10000),
+        ("three thousand two hundred", 3200), ("5 million", 5e6), ("half", 0.5), ("two dozen", 24),
+        ("3/4", 0.75), ("the 3rd", 3), ("third", 3), ("twice", 2),
     ],
 )  # fmt: skip
 def test_a_number_is_read(text: str, value: float) -> None:
     found = number_in(text)
     assert found is not None
-    assert found.value == pytest.approx(value, abs=1.01)
+    assert found.value == pytest.approx(value)
 
 
 def test_a_factor_behind_the_words_counts() -> None:
@@ -39,7 +39,6 @@ def test_a_list_of_numbers_gives_its_first() -> None:
     assert found.value == 2
 
 
-@pytest.mark.parametrize("text", ["", "milk", "1/0 of it all", "9" * 60])
+@pytest.mark.parametrize("text", ["", "milk", "9" * 60])
 def test_what_is_no_number_is_none(text: str) -> None:
-    found = number_in(text)
-    assert found is None or found.value in (1, 0)
+    assert number_in(text) is None

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
@@ -37,6 +37,7 @@ from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
+from steward.storage import owner_token
 from steward.storage.conversations import PostgresConversationStore
 from steward.storage.facts import PostgresFactStore
 from steward.storage.gaps import PostgresGapStore
@@ -64,6 +65,7 @@ class Platform:
     rules: WatchedRules
     executions: ExecutionLogFile
     tracer: Tracing
+    owner_token: str = field(repr=False)
     keys: Keys
     questions: QuestionStore
     writer: RegistryWriter
@@ -100,7 +102,8 @@ async def open_platform(
     """Everything of a workspace, with all its agents running or only those that are named."""
     home.ensure(settings)
     async with AsyncExitStack() as stack:
-        MASKER.register(settings.secrets())
+        token = owner_token.ensure(settings.home)
+        MASKER.register((*settings.secrets(), token))
         stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
         rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
@@ -134,7 +137,8 @@ async def open_platform(
             rules=rules,
             executions=executions,
             tracer=tracer,
-            keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
+            owner_token=token,
+            keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key), owner=token),
             questions=questions,
             writer=workshop.writer,
             search=search,

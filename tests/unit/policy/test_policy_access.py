@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError
+from steward.contract.errors import ForbiddenError, InputError, NotFoundError
 from steward.policy import access
 from steward.policy.access import (
     Holder,
@@ -16,30 +16,21 @@ from steward.policy.access import (
     is_token,
     new_token,
 )
+from steward.testing import MemoryKeyStore
 
 
-class CountingStore:
-    """Keys in a dictionary that counts how often it is asked; PostgreSQL's has its own tests."""
+class CountingStore(MemoryKeyStore):
+    """Counts how often it is asked."""
 
-    def __init__(self) -> None:
-        self.keys: dict[str, Key] = {}
-        self.asked = 0
-
-    async def add(self, key: Key) -> None:
-        if any(known.name == key.name for known in self.keys.values()):
-            raise ConflictError("there already")
-        self.keys[key.id] = key
+    asked = 0
 
     async def get(self, key_id: str) -> Key | None:
         self.asked += 1
-        return self.keys.get(key_id)
+        return await super().get(key_id)
 
     async def list(self) -> Sequence[Key]:
         self.asked += 1
-        return list(self.keys.values())
-
-    async def remove(self, key_id: str) -> bool:
-        return self.keys.pop(key_id, None) is not None
+        return await super().list()
 
 
 class Clock:

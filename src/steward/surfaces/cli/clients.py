@@ -13,12 +13,10 @@ NAME = "steward"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where Steward listens, the key that opens it, and how a client on this machine starts it itself."""
+    """Where Steward listens and the key that opens it."""
 
     address: str
     key: str
-    program: str
-    home: str
 
     @property
     def chat(self) -> str:
@@ -41,6 +39,7 @@ class Client:
     where: str
     paste: Callable[[Access], str]
     chats: bool = False
+    hint: str = ""
 
     def url(self, access: Access) -> str:
         return access.chat if self.chats else access.tools
@@ -85,11 +84,16 @@ def _vscode(access: Access) -> str:
 
 
 def _claude(access: Access) -> str:
-    """It starts its servers itself; the key says as whom."""
+    server = {"type": "http", "url": access.tools, "headers": _headers(access)}
+    return _json({"mcpServers": {NAME: server}})
+
+
+def piped(program: str, home: str, role: str) -> str:
+    """For a client that starts its servers itself, as you: it needs no key, and its role is an option."""
     server = {
-        "command": access.program,
-        "args": ["serve", "gateway"],
-        "env": {"STEWARD_HOME": access.home, "STEWARD_KEY": access.key},
+        "command": program,
+        "args": ["serve", "gateway", "--role", role],
+        "env": {"STEWARD_HOME": home},
     }
     return _json({"mcpServers": {NAME: server}})
 
@@ -115,12 +119,18 @@ def _mcp(access: Access) -> str:
     return f"URL: {access.tools}\nHeader: Authorization: {access.header}"
 
 
+PIPED = "claude-desktop"
 CLIENTS: dict[str, Client] = {
     "openai": Client("programs that use OpenAI's libraries", "your shell or .env", _openai, chats=True),
     "open-webui": Client("Open WebUI", "Admin Settings, Connections, OpenAI API, +", _open_webui, chats=True),
     "librechat": Client("LibreChat", "librechat.yaml", _librechat, chats=True),
     "cursor": Client("Cursor", "~/.cursor/mcp.json, or .cursor/mcp.json in a project", _cursor),
-    "claude": Client("Claude Desktop", "claude_desktop_config.json", _claude),
+    "claude": Client(
+        "Claude Code",
+        ".mcp.json of a project",
+        _claude,
+        hint="For Claude Desktop: claude-desktop",
+    ),
     "claude-code": Client("Claude Code", "your shell", _claude_code),
     "vscode": Client("VS Code", ".vscode/mcp.json", _vscode),
     "windsurf": Client("Windsurf", "~/.codeium/windsurf/mcp_config.json", _windsurf),

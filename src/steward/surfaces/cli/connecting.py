@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.contract.errors import NotFoundError
+from steward.contract.errors import InputError, NotFoundError
 from steward.surfaces.cli.client import Api, connect
-from steward.surfaces.cli.clients import CLIENTS, Access
-from steward.surfaces.cli.output import JsonFlag, run, say, show_json
+from steward.surfaces.cli.clients import CLIENTS, PIPED, Access, Client, piped
+from steward.surfaces.cli.output import JsonFlag, run, say, show_json, visible
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8700"
 OPENS = {
@@ -23,7 +23,7 @@ OPENS = {
 
 
 def connect_client(
-    client: Annotated[str, typer.Argument(help=f"Which one: {', '.join(CLIENTS)}.")],
+    client: Annotated[str, typer.Argument(help=f"Which one: {', '.join((*CLIENTS, PIPED))}.")],
     *,
     role: Annotated[str, typer.Option(help="read, use, approve or admin: what its key may do.")] = "use",
     user: Annotated[str, typer.Option(help="Whose data it reaches.")] = "local",
@@ -39,29 +39,48 @@ def connect_client(
     async def work() -> None:
         from steward.settings import load_settings  # noqa: PLC0415 - not needed for --help
 
-        known = CLIENTS.get(client.lower())
-        if known is None:
-            names = ", ".join(CLIENTS)
-            raise NotFoundError(f"There is no client '{client}' here.", fix=f"Use one of {names}.")
-        settings = load_settings()
-        async with connect(settings, agents=()) as api:
-            made = await _key(api, client.lower(), role=role, user=user)
-            running = api.running
-        program = str(Path(sys.executable).with_name("steward"))
-        access = Access(running or DEFAULT_ADDRESS, made["token"], program, str(settings.home.absolute()))
-        paste = known.paste(access)
-        if as_json:
-            shown = {"url": known.url(access), "api_key": access.key, "role": made["role"], "paste": paste}
-            show_json({**shown, "client": client.lower(), "key": made["name"]})
+        name, settings = client.lower(), load_settings()
+        if name == PIPED:
+            _show_piped(settings.home, role, as_json=as_json)
             return
-        say(f"For {known.title}: put this into {known.where}.", error=True)
-        say(paste)
-        say(f"\nIts key is '{made['name']}', role {made['role']}. {OPENS[made['role']]}", error=True)
-        say(f"'steward keys revoke {made['name']}' ends it.", error=True)
-        if running is None:
+        known = CLIENTS.get(name)
+        if known is None:
+            names = ", ".join((*CLIENTS, PIPED))
+            raise NotFoundError(f"There is no client '{visible(client)}' here.", fix=f"Use one of {names}.")
+        async with connect(settings, agents=()) as api:
+            made = await _key(api, name, role=role, user=user)
+        access = Access(api.running or DEFAULT_ADDRESS, made["token"])
+        _show(known, access, made, as_json=as_json)
+        if api.running is None and not as_json:
             say("Nothing answers there yet: start 'steward up'.", error=True)
 
     run(work, as_json=as_json)
+
+
+def _show(client: Client, access: Access, made: dict[str, Any], *, as_json: bool) -> None:
+    paste, role = client.paste(access), made["role"]
+    if as_json:
+        shown = {"url": client.url(access), "api_key": access.key, "role": role, "paste": paste}
+        show_json({**shown, "key": made["name"]})
+        return
+    say(f"For {client.title}: put this into {client.where}.", error=True)
+    say(paste)
+    say(f"\nIts key is '{made['name']}', role {role}. {OPENS[role]}", error=True)
+    say(f"'steward keys revoke {made['name']}' ends it.", error=True)
+    if client.hint:
+        say(client.hint, error=True)
+
+
+def _show_piped(home: Path, role: str, *, as_json: bool) -> None:
+    if role not in OPENS:
+        raise InputError(f"There is no role '{visible(role)}'.", fix=f"Use one of {', '.join(OPENS)}.")
+    paste = piped(str(Path(sys.executable).with_name("steward")), str(home.absolute()), role)
+    if as_json:
+        show_json({"url": None, "api_key": None, "role": role, "paste": paste, "key": None})
+        return
+    say("For Claude Desktop: put this into claude_desktop_config.json.", error=True)
+    say(paste)
+    say(f"\nIt starts Steward itself, so it needs no key; its role is {role}. {OPENS[role]}", error=True)
 
 
 async def _key(api: Api, name: str, *, role: str, user: str) -> dict[str, Any]:

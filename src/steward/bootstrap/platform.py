@@ -102,9 +102,7 @@ async def open_platform(
     """Everything of a workspace, with all its agents running or only those that are named."""
     home.ensure(settings)
     async with AsyncExitStack() as stack:
-        token = owner_token.ensure(settings.home)
-        MASKER.register((*settings.secrets(), token))
-        stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
+        token = _token_before_the_first_line(settings, stack)
         rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(_close_log, executions)
@@ -148,6 +146,14 @@ async def open_platform(
             agents=talking,
             servers=servers,
         )
+
+
+def _token_before_the_first_line(settings: Settings, stack: AsyncExitStack) -> str:
+    """The owner's token, and the log, which knows what it must never show before it is written."""
+    token = owner_token.ensure(settings.home)
+    MASKER.register((*settings.secrets(), token))
+    stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
+    return token
 
 
 def _door(

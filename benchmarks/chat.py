@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -73,10 +74,16 @@ async def command(environment: dict[str, str], *arguments: str) -> float:
     return time.perf_counter() - began
 
 
+def owner(home: str) -> dict[str, str]:
+    """What the owner's own programs send along."""
+    return {"X-API-Key": Path(home, "token").read_text(encoding="ascii").strip()}
+
+
 async def measure(folder: str) -> dict[str, float]:
     environment = {**os.environ, "STEWARD_HOME": folder, "STEWARD_MODEL": "planner"}
     environment |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "none", "DATABASE_URL": ""}
     async with up(environment) as url, httpx.AsyncClient(base_url=url, timeout=120) as client:
+        client.headers.update(owner(folder))
         await asyncio.sleep(8)  # the time it takes to warm up in the background
         first = (await lifecycle(client))[0]
         rounds: list[list[float]] = [await lifecycle(client) for _ in range(ROUNDS)]

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.owner import owner_headers
+
 UP = (sys.executable, "-m", "steward", "up", "--port", "0")
 SECONDS_TO_START = 90
 
@@ -16,6 +18,12 @@ SECONDS_TO_START = 90
 class Running:
     process: asyncio.subprocess.Process
     url: str
+    home: Path
+
+    @property
+    def owner(self) -> dict[str, str]:
+        """What a request of the owner's own programs carries."""
+        return owner_headers(self.home)
 
 
 def surroundings(folder: Path, database_url: str) -> dict[str, str]:
@@ -37,7 +45,8 @@ async def steward_up(
     try:
         assert process.stdout is not None
         line = (await asyncio.wait_for(process.stdout.readline(), SECONDS_TO_START)).decode()
-        yield Running(process, next(word for word in line.split() if word.startswith("http")))
+        url = next(word for word in line.split() if word.startswith("http"))
+        yield Running(process, url, folder / "home")
     finally:
         if process.returncode is None:
             process.kill()

@@ -68,9 +68,12 @@ class Visit:
 PROOF = "the-proof-of-this-page"
 
 
-def visit(view: str, api: str, *, key_required: bool = False, **query: str) -> Visit:
+def visit(view: str, api: str, *, key: str | None = None, **query: str) -> Visit:
+    """A visitor who signed in with this key; without one, whoever the cookie of this browser says."""
     app = AppTest.from_string(SCRIPT.format(view=view), default_timeout=SECONDS)
-    app.secrets["steward"] = {"api": api, "key_required": key_required, "proof": PROOF}
+    app.secrets["steward"] = {"api": api, "proof": PROOF}
+    if key is not None:
+        app.session_state["key"] = key
     for name, value in query.items():
         app.query_params[name] = value
     return Visit(app)

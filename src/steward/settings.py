@@ -163,6 +163,12 @@ class Settings(BaseModel):
         description="Whether `steward up --samples` (as `make run` does) fills a new home with samples.",
     )
 
+    open_page: bool = _variable(
+        "STEWARD_OPEN_PAGE",
+        True,
+        description="Whether `steward up` opens the page, signed in, where terminal and browser are there.",
+    )
+
     @cached_property
     def roots(self) -> tuple[Path, ...]:
         import os  # noqa: PLC0415 - the separator only; the environment is read above

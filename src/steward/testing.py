@@ -26,6 +26,7 @@ from steward.orchestrator.proposals import (
     Waiting,
     state_name,
 )
+from steward.policy.access import Key
 from steward.storage import cursor
 
 
@@ -150,6 +151,27 @@ class MemoryPinStore:
 
     async def accept(self, pin: Pin) -> None:
         self._pins[pin.agent, pin.tool] = pin
+
+
+class MemoryKeyStore:
+    """Keys in a dictionary."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, Key] = {}
+
+    async def add(self, key: Key) -> None:
+        if any(known.name == key.name for known in self.keys.values()):
+            raise ConflictError(f"There already is a key named '{key.name}'.")
+        self.keys[key.id] = key
+
+    async def get(self, key_id: str) -> Key | None:
+        return self.keys.get(key_id)
+
+    async def list(self) -> Sequence[Key]:
+        return sorted(self.keys.values(), key=lambda key: key.created_at)
+
+    async def remove(self, key_id: str) -> bool:
+        return self.keys.pop(key_id, None) is not None
 
 
 class MemoryExecutionLog:

@@ -5,11 +5,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from tests.owner import owner_headers
 from tests.postgres import scratch_folder
 
 from steward.settings import blank_environment
@@ -22,9 +24,22 @@ PATIENCE = 60_000  # milliseconds; a deadline for a busy machine, not a wait
 expect.set_options(timeout=PATIENCE)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a Steward of these tests listens, and its home."""
+
+    address: str
+    home: Path
+
+    def link(self) -> str:
+        """A new one-time address of its page."""
+        made = httpx.post(f"{self.address}/v1/sign-in-links", headers=owner_headers(self.home), timeout=60)
+        return self.address + made.raise_for_status().json()["path"]
+
+
 @contextmanager
-def running(*options: str, **variables: str) -> Iterator[str]:
-    """The address of a `steward up` on a home of its own. It ends when it is told to, visitors or not."""
+def running(*options: str, **variables: str) -> Iterator[Place]:
+    """A `steward up` on a home of its own. It ends when it is told to, visitors or not."""
     with scratch_folder() as folder:
         environment = blank_environment() | {
             "STEWARD_HOME": str(folder / "home"),
@@ -38,22 +53,23 @@ def running(*options: str, **variables: str) -> Iterator[str]:
             try:
                 assert process.stdout is not None
                 line = process.stdout.readline()
-                yield next(word for word in line.split() if word.startswith("http"))
+                address = next(word for word in line.split() if word.startswith("http"))
+                yield Place(address, folder / "home")
             finally:
                 process.terminate()
                 assert process.wait(60) == 0
 
 
 @pytest.fixture(scope="session")
-def steward() -> Iterator[str]:
-    """Its address. It has the samples of a first start."""
-    with running("--samples", STEWARD_TRACE_VIEWER="http://localhost:16686") as address:
-        yield address
+def steward() -> Iterator[Place]:
+    """It has the samples of a first start."""
+    with running("--samples", STEWARD_TRACE_VIEWER="http://localhost:16686") as place:
+        yield place
 
 
 @pytest.fixture(scope="session")
-def api(steward: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=steward, timeout=60) as client:
+def api(steward: Place) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=steward.address, timeout=60, headers=owner_headers(steward.home)) as client:
         yield client
 
 
@@ -76,7 +92,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 class Visitor:
     """Somebody at a browser. Notes every request that would leave this machine."""
 
-    def __init__(self, browser: Browser, address: str, *, width: str, theme: str) -> None:
+    def __init__(self, browser: Browser, place: Place, *, width: str, theme: str) -> None:
         across, down = WIDTHS[width]
         self.name = f"{width}-{theme}"
         self.context: BrowserContext = browser.new_context(
@@ -85,7 +101,8 @@ class Visitor:
             has_touch=width == "phone",
         )
         self.page: Page = self.context.new_page()
-        self.address = address
+        self.address = place.address
+        self.place = place
         self.outside: list[str] = []
         self.page.on("request", lambda request: self._note(request.url))
 
@@ -93,7 +110,14 @@ class Visitor:
         if not url.startswith((self.address, "data:", "blob:")):
             self.outside.append(url)
 
+    def sign_in(self) -> None:
+        """As the owner does: by an address that is good for once."""
+        self.page.goto(self.place.link())
+        expect(self.page.get_by_test_id("stApp")).to_be_visible()
+
     def open(self, path: str, heading: str) -> Page:
+        if not self.context.cookies():
+            self.sign_in()
         self.page.goto(f"{self.address}/{path}")
         expect(self.page.get_by_role("heading", name=heading, level=1)).to_be_visible()
         self.settle()
@@ -117,7 +141,7 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(chromium: Browser, steward: str) -> Iterator[Visitor]:
+def visitor(chromium: Browser, steward: Place) -> Iterator[Visitor]:
     visitor = Visitor(chromium, steward, width="desktop", theme="light")
     yield visitor
     visitor.context.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from playwright.sync_api import Browser, expect
-from tests.browser.conftest import WIDTHS, Visitor
+from tests.browser.conftest import WIDTHS, Place, Visitor
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -36,7 +36,7 @@ def talks(api: httpx.Client) -> Talks:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_cards_and_details_are_readable(
-    chromium: Browser, steward: str, talks: Talks, width: str, theme: str
+    chromium: Browser, steward: Place, talks: Talks, width: str, theme: str
 ) -> None:
     visitor = Visitor(chromium, steward, width=width, theme=theme)
     page = visitor.page
@@ -90,7 +90,7 @@ def edited(api: httpx.Client) -> str:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_receipts_forms_and_questions_are_readable(
-    chromium: Browser, steward: str, edited: str, width: str, theme: str
+    chromium: Browser, steward: Place, edited: str, width: str, theme: str
 ) -> None:
     visitor = Visitor(chromium, steward, width=width, theme=theme)
     page = visitor.open("approvals", "Approvals")

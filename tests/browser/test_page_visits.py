@@ -3,10 +3,13 @@
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.conftest import Visitor, running
+from tests.browser.conftest import Place, Visitor, running
+
+from steward.surfaces.cli import opening
 
 pytestmark = pytest.mark.timeout(600)
 KEY = "key-of-this-browser-test"
@@ -36,22 +39,22 @@ def silence() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def locked(silence: str) -> Iterator[str]:
+def locked(silence: str) -> Iterator[Place]:
     """A Steward that wants a key, with that model."""
     model = {"STEWARD_MODEL": "openai:silent", "OPENAI_BASE_URL": silence, "OPENAI_API_KEY": "k"}
-    with running(STEWARD_API_KEY=KEY, **model) as address:
-        yield address
+    with running(STEWARD_API_KEY=KEY, **model) as place:
+        yield place
 
 
 @pytest.fixture
-def inside(chromium: Browser, locked: str) -> Iterator[Visitor]:
+def inside(chromium: Browser, locked: Place) -> Iterator[Visitor]:
     visitor = Visitor(chromium, locked, width="desktop", theme="light")
     page = visitor.page
-    page.goto(f"{locked}/tasks")
+    page.goto(f"{locked.address}/tasks")
     asks_for_a_key(page)
     visitor.picture("sign-in")
-    page.get_by_label("Your key").fill(KEY)
-    page.get_by_label("Your key").press("Enter")
+    page.get_by_label("Or with a key").fill(KEY)
+    page.get_by_label("Or with a key").press("Enter")
     expect(page.get_by_role("heading", name="Tasks", level=1)).to_be_visible()
     yield visitor
     visitor.context.close()
@@ -59,10 +62,10 @@ def inside(chromium: Browser, locked: str) -> Iterator[Visitor]:
 
 
 def asks_for_a_key(page: Page) -> None:
-    expect(page.get_by_text("This workspace has keys")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
-def test_a_page_loaded_again_needs_no_key_and_leaving_ends_that(inside: Visitor, locked: str) -> None:
+def test_a_page_loaded_again_needs_no_key_and_leaving_ends_that(inside: Visitor) -> None:
     page = inside.page
     page.reload()
     expect(page.get_by_role("heading", name="Tasks", level=1)).to_be_visible()
@@ -73,9 +76,40 @@ def test_a_page_loaded_again_needs_no_key_and_leaving_ends_that(inside: Visitor,
     assert KEY not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
     inside.settle()
     page.get_by_role("button", name="Leave").click()
-    asks_for_a_key(page)
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
     page.reload()
     asks_for_a_key(page)
+
+
+def test_a_one_time_address_signs_one_browser_in(chromium: Browser, locked: Place) -> None:
+    first, second = (Visitor(chromium, locked, width="desktop", theme="light") for _ in range(2))
+    link = locked.link()
+    first.page.goto(link)
+    expect(first.page.get_by_role("heading", name="Chat", level=1)).to_be_visible()
+    assert "code=" not in first.page.url
+    [cookie] = [each for each in first.context.cookies() if each["name"] == "steward-visit"]
+    assert cookie["sameSite"] == "Strict"
+    second.page.goto(link)
+    asks_for_a_key(second.page)
+    first.context.close()
+    second.context.close()
+
+
+def test_a_link_from_another_site_finds_the_browser_signed_in(inside: Visitor, locked: Place) -> None:
+    inside.page.goto(f"data:text/html,<a href='{locked.address}/approvals'>look</a>")
+    inside.page.get_by_role("link", name="look").click()
+    expect(inside.page.get_by_role("heading", name="Approvals", level=1)).to_be_visible()
+
+
+def test_a_file_that_leads_to_an_address_signs_a_browser_in(
+    chromium: Browser, locked: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening.webbrowser, "open", lambda _: True)
+    opening.show(locked.link(), tmp_path).join()
+    visitor = Visitor(chromium, locked, width="desktop", theme="light")
+    visitor.page.goto((tmp_path / opening.FILE).as_uri())
+    expect(visitor.page.get_by_role("heading", name="Chat", level=1)).to_be_visible()
+    visitor.context.close()
 
 
 def test_an_answer_is_stopped_and_other_pages_are_free_meanwhile(inside: Visitor) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.conftest import WIDTHS, Visitor
+from tests.browser.conftest import WIDTHS, Place, Visitor
 
 pytestmark = pytest.mark.timeout(600)
 PAGES = {
@@ -28,7 +28,7 @@ def code_waits(api: httpx.Client, code: str = "print(6 * 7)") -> str:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_page_is_readable_and_stays_at_home(
-    chromium: Browser, steward: str, api: httpx.Client, width: str, theme: str
+    chromium: Browser, steward: Place, api: httpx.Client, width: str, theme: str
 ) -> None:
     if not api.get("/v1/proposals", params={"state": "waiting"}).json()["items"]:
         code_waits(api)

@@ -9,15 +9,17 @@ import pytest
 from steward.contract.errors import ConflictError
 from steward.policy.access import Key, KeyStore, Role
 from steward.storage.keys import PostgresKeyStore
-from steward.storage.postgres import Database
+from steward.testing import MemoryKeyStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LAPTOP = Key(id="a1", name="laptop", role=Role.APPROVE, user="ana", digest="d1", created_at=NOON)
 
 
-@pytest.fixture
-def store(database: Database) -> KeyStore:
-    return PostgresKeyStore(database)
+@pytest.fixture(params=["memory", "postgres"])
+def store(request: pytest.FixtureRequest) -> KeyStore:
+    if request.param == "memory":
+        return MemoryKeyStore()
+    return PostgresKeyStore(request.getfixturevalue("database"))
 
 
 async def test_a_key_is_kept_until_it_is_removed(store: KeyStore) -> None:

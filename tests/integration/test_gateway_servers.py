@@ -170,13 +170,12 @@ def test_a_protocol_error_of_a_server_stays_one():
 
 
 async def test_the_workspaces_keys_open_the_gateway_with_their_roles(database: Database):
-    keys = Keys(PostgresKeyStore(database), seconds=0)
-    here, elsewhere = {"client": ("127.0.0.1", 1)}, {"client": ("192.0.2.1", 1)}
-    door = KnownKeys(keys, local_token="own")
-    assert await door.admit(None, here) == Member("local", role=Role.ADMIN)
-    assert await door.admit(None, elsewhere) is None
-    assert await door.admit(None, {"client": ("somewhere", 1)}) is None
-    assert await door.admit("own", elsewhere) == Member("local", role=Role.ADMIN)
+    keys = Keys(PostgresKeyStore(database), seconds=0, owner="own")
+    here, elsewhere = {"client": ("127.0.0.1", 1)}, {"headers": [(b"x-forwarded-for", b"127.0.0.1")]}
+    door = KnownKeys(keys)
+    assert (await door.admit(None, here), await door.admit(None, elsewhere)) == (None, None)
+    assert await door.admit("own", here) == Member("local", role=Role.ADMIN)
+    assert await door.admit("own", elsewhere) is None
     _, token = await keys.add("cursor", Role.USE, user="ana")
     _, looking = await keys.add("looker", Role.READ)
     assert await door.admit(token, elsewhere) == Member("cursor", user="ana")

@@ -73,7 +73,7 @@ class Client:
 async def running(folder: Path, database_url: str) -> AsyncIterator[tuple[Running, Client]]:
     async with (
         steward_up(folder, database_url, STEWARD_MODEL="planner") as up,
-        httpx.AsyncClient(base_url=up.url, timeout=60) as http,
+        httpx.AsyncClient(base_url=up.url, timeout=60, headers=up.owner) as http,
     ):
         yield up, Client(http)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from tests.owner import owner_headers
 
 SERVER = Path(__file__).parents[1] / "servers" / "raw.py"
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -35,6 +36,12 @@ def environment(tmp_path: Path, database_url: str) -> dict[str, str]:
 def piped(environment: dict[str, str], *arguments: str) -> StdioTransport:
     command = ["-m", "steward", "serve", *arguments]
     return StdioTransport(sys.executable, command, env=environment, keep_alive=False)
+
+
+def keyed(environment: dict[str, str], url: str) -> StreamableHttpTransport:
+    """With the owner's token, as the owner would paste it."""
+    headers: Any = owner_headers(Path(environment["STEWARD_HOME"]))
+    return StreamableHttpTransport(url, headers=headers)
 
 
 @asynccontextmanager
@@ -112,21 +119,19 @@ async def test_what_does_not_exist_is_not_served(environment: dict[str, str]) ->
 @ERAS
 async def test_steward_up_serves_the_gateway_beside_the_api(environment: dict[str, str], era: str) -> None:
     async with started(environment, "up", "--port", "0") as url:
-        async with Client(f"{url}/mcp", mode=era) as mcp:
+        async with Client(keyed(environment, f"{url}/mcp"), mode=era) as mcp:
             answer = await mcp.call_tool_mcp("get_current_time", {})
             assert answer.structured_content["timezone"] == "UTC"
-        async with Client(f"{url}/mcp/time", mode=era) as mcp:
+        async with Client(keyed(environment, f"{url}/mcp/time"), mode=era) as mcp:
             assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
 
 
-async def test_a_key_is_asked_for_once_there_is_one(environment: dict[str, str]) -> None:
-    environment["STEWARD_API_KEY"] = "sesame-sesame-sesame"
+async def test_a_key_is_asked_for_where_a_part_is_served_alone(environment: dict[str, str]) -> None:
     async with started(environment, "serve", "time", "--http", "0") as url:
         with pytest.raises(Exception, match="A key is needed"):
             async with Client(f"{url}/mcp") as mcp:
                 await mcp.list_tools()
-        headers: Any = {"Authorization": "Bearer sesame-sesame-sesame"}
-        async with Client(StreamableHttpTransport(f"{url}/mcp", headers=headers)) as mcp:
+        async with Client(keyed(environment, f"{url}/mcp")) as mcp:
             assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
 
 

@@ -31,7 +31,7 @@ async def test_a_call_in_flight_is_finished_before_the_program_ends(
 ) -> None:
     begun, go_on = tmp_path / "begun", tmp_path / "go_on"
     async with steward_up(tmp_path, database_url) as steward:
-        async with httpx.AsyncClient(base_url=steward.url, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=steward.url, timeout=60, headers=steward.owner) as client:
             entry = {"name": "slow", "description": "Slow.", "script": "slow.py", "risk": "reversible"}
             added = await client.post("/v1/tools", json=entry | {"source": SLOW})
             assert added.status_code == 201, added.text

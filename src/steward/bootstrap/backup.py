@@ -29,7 +29,7 @@ from steward.storage.postgres import Database, Embedded
 KIND = "steward-backup"
 DUMP = "database.dump"
 FILES = "home/"
-LEFT_OUT = frozenset({"database", "logs", "code", "instance.json"})
+LEFT_OUT = frozenset({"database", "logs", "code", "instance.json", "token", "open.html"})
 REPLACED, LOCK = ".replaced", ".restore.lock"
 
 
@@ -112,6 +112,8 @@ def _build(archive: ArchiveReader, stage: Path) -> None:
         stage.mkdir(mode=0o700)
         for name in archive.parts:
             if name.startswith(FILES):
+                if name.removeprefix(FILES).partition("/")[0] in LEFT_OUT:
+                    raise ConflictError(f"The backup holds what none of ours does: {name}.")
                 target = (stage / name.removeprefix(FILES)).resolve()
                 if stage.resolve() not in target.parents:
                     raise ConflictError(f"The backup names a file outside of the home: {name}.")

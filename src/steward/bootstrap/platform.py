@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
@@ -37,6 +37,7 @@ from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
+from steward.storage import owner_token
 from steward.storage.conversations import PostgresConversationStore
 from steward.storage.facts import PostgresFactStore
 from steward.storage.gaps import PostgresGapStore
@@ -64,6 +65,7 @@ class Platform:
     rules: WatchedRules
     executions: ExecutionLogFile
     tracer: Tracing
+    owner_token: str = field(repr=False)
     keys: Keys
     questions: QuestionStore
     writer: RegistryWriter
@@ -100,8 +102,7 @@ async def open_platform(
     """Everything of a workspace, with all its agents running or only those that are named."""
     home.ensure(settings)
     async with AsyncExitStack() as stack:
-        MASKER.register(settings.secrets())
-        stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
+        token = _token_before_the_first_line(settings, stack)
         rules = _rules(settings)
         executions = ExecutionLogFile(settings.logs_folder)
         stack.callback(_close_log, executions)
@@ -134,7 +135,8 @@ async def open_platform(
             rules=rules,
             executions=executions,
             tracer=tracer,
-            keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key)),
+            owner_token=token,
+            keys=Keys(PostgresKeyStore(database), root=_revealed(settings.api_key), owner=token),
             questions=questions,
             writer=workshop.writer,
             search=search,
@@ -144,6 +146,14 @@ async def open_platform(
             agents=talking,
             servers=servers,
         )
+
+
+def _token_before_the_first_line(settings: Settings, stack: AsyncExitStack) -> str:
+    """The owner's token, and the log, which knows what it must never show before it is written."""
+    token = owner_token.ensure(settings.home)
+    MASKER.register((*settings.secrets(), token))
+    stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
+    return token
 
 
 def _door(

@@ -1,8 +1,9 @@
-"""Who may come in, and what they may do: keys and their roles.
+"""Who may come in, and what they may do: keys, their roles, and the owner's token.
 
-Owns what a key is, how it is told from others, and the rule for callers without one. Does not own where
-keys are kept (storage) or how one travels (surfaces, gateway). Only a key's SHA-256 is ever kept: with
-256 random bits inside there is nothing to guess, so a slow hash would protect nothing more.
+Owns what a key is, how it is told from others, and what makes a request foreign. Does not own where keys
+are kept (storage) or how one travels (surfaces, gateway). Only a key's SHA-256 is ever kept: with 256 random
+bits inside there is nothing to guess, so a slow hash would protect nothing more. The owner's token has the
+form of a key, so that whatever recognises and hides keys does the same for it.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -23,6 +24,9 @@ SECONDS_BELIEVED = 5.0
 MAX_REMEMBERED = 1_000
 _TOKEN = re.compile(r"stw_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+# What proxies add. Whoever sends one without being a proxy makes only themselves foreign.
+_PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip"})
+_PROXY_PREFIX = "x-forwarded-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Holder:
     name: str
     role: Role
     user: str = LOCAL_USER
+    owner: bool = False  # came with the token of the home itself, not with a key
 
     def require(self, role: Role) -> None:
         if self.role < role:
@@ -76,8 +81,27 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
+def new_token() -> tuple[str, str]:
+    """A token with 256 random bits, and the id in it that finds its row."""
+    key_id = secrets.token_hex(6)
+    return key_id, f"stw_{key_id}_{secrets.token_urlsafe(32)}"
+
+
+def is_token(text: str) -> bool:
+    return _TOKEN.fullmatch(text) is not None
+
+
+def came_through_a_proxy(headers: Iterable[str]) -> bool:
+    """By the names of a request's headers, in small letters: whether somebody else passed it on."""
+    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIX) for name in headers)
+
+
 class Keys:
-    """The keys of a workspace; `root` is the one from the settings and may do everything.
+    """The keys of a workspace; `root` is the one from the settings, `owner` the token of the home itself.
+
+    Both may do everything. Nobody is anybody without one of them: not even on this machine, which other
+    accounts and a proxy share. The owner's token is for programs of the owner's on this machine: it opens
+    nothing to a request that somebody passed on.
 
     What the store said is believed for some seconds, so that a busy client costs no query per request;
     a revocation in this process counts at once, one by another process after that time.
@@ -88,30 +112,34 @@ class Keys:
         store: KeyStore,
         *,
         root: str | None = None,
+        owner: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         seconds: float = SECONDS_BELIEVED,
     ) -> None:
         self._store = store
         self._root = None if root is None else digest(root)
+        self._owner = None if owner is None else digest(owner)
         self._clock = clock
         self._seconds = seconds
         self._remembered: dict[str, tuple[float, Holder]] = {}
         self._any: tuple[float, bool] | None = None
 
-    async def admit(self, token: str | None, *, local: bool) -> Holder:
-        """The holder of this key; without a key the person at this machine, while there are no keys."""
-        if token is not None:
-            return await self._holder(token)
-        if local and not await self.exist():
-            return Holder(LOCAL_USER, Role.ADMIN)
-        raise ForbiddenError(
-            "A key is needed.",
-            code=ErrorCode.UNAUTHENTICATED,
-            fix="Send one as X-API-Key or Authorization: Bearer; 'steward keys add' makes it.",
-        )
+    async def admit(self, token: str | None, *, passed_on: bool = False) -> Holder:
+        """The holder of this key. `passed_on`: the request came through a proxy."""
+        if token is None:
+            raise ForbiddenError(
+                "A key is needed.",
+                code=ErrorCode.UNAUTHENTICATED,
+                fix="Send one as X-API-Key or Authorization: Bearer; 'steward connect' or 'steward keys add' "
+                "makes it.",
+            )
+        given = digest(token)
+        if self._owner is not None and hmac.compare_digest(given, self._owner):
+            return _owner(passed_on=passed_on)
+        return await self._holder(token, given)
 
     async def exist(self) -> bool:
-        """Whether any key was made; then nobody comes in without one."""
+        """Whether any key was made, so that somebody else than the owner can come in."""
         if self._root is not None:
             return True
         if self._any is None or self._any[0] < self._clock():
@@ -125,8 +153,7 @@ class Keys:
                 raise InputError(
                     f"'{value}' cannot be a key's {what}.", fix="Use letters, digits and any of _ . @ -"
                 )
-        key_id = secrets.token_hex(6)
-        token = f"stw_{key_id}_{secrets.token_urlsafe(32)}"
+        key_id, token = new_token()
         key = Key(
             id=key_id, name=name, role=role, user=user, digest=digest(token), created_at=datetime.now(UTC)
         )
@@ -144,8 +171,7 @@ class Keys:
                 return key
         raise NotFoundError(f"There is no key '{id_or_name}'.", fix="See 'steward keys list'.")
 
-    async def _holder(self, token: str) -> Holder:
-        given = digest(token)
+    async def _holder(self, token: str, given: str) -> Holder:
         remembered = self._remembered.get(given)
         if remembered is not None and remembered[0] >= self._clock():
             return remembered[1]
@@ -171,3 +197,13 @@ class Keys:
     def _forget(self) -> None:
         self._remembered.clear()
         self._any = None
+
+
+def _owner(*, passed_on: bool) -> Holder:
+    if passed_on:
+        raise ForbiddenError(
+            "The owner's token is for this machine, and this request came through a proxy.",
+            code=ErrorCode.UNAUTHENTICATED,
+            fix="Use a key of your own there: 'steward keys add NAME --role approve'.",
+        )
+    return Holder(LOCAL_USER, Role.ADMIN, owner=True)

@@ -1,21 +1,23 @@
 """The running `steward up` of a home: how it makes itself known, and how a command finds it.
 
-The file in the home holds the address and a token that only its owner can read; whoever can read it is the
-person this home belongs to. A file left behind by a killed process is recognised and ignored, also when its
-process number and its port belong to others by now: whoever answers must know the token's fingerprint.
+The file in the home holds an address and nothing secret. One left behind by a killed process is recognised
+and ignored, also when its process number and its port belong to others by now: before a command says anything
+of its own, whoever answers there must prove that it knows this home's token, by a word that is new each time.
 """
 
 import asyncio
-import hashlib
+import hmac
 import json
 import os
-from collections.abc import Generator
+import secrets
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steward.contract.errors import ConflictError
+from steward.storage import owner_token
 from steward.surfaces.wire import LostError, SocketWire
 
 if TYPE_CHECKING:  # a command that finds a running instance needs nothing of it but the home
@@ -28,7 +30,6 @@ SECONDS_TO_ANSWER = 2.0
 @dataclass(frozen=True, slots=True)
 class Instance:
     url: str
-    token: str
     pid: int
 
 
@@ -56,34 +57,43 @@ def read(path: Path) -> Instance | None:
         return None
 
 
-def fingerprint(token: str) -> str:
-    """What `/healthz` shows of the token: enough to recognise an instance, nothing to come in with."""
-    return hashlib.sha256(token.encode()).hexdigest()[:16]
+def proof(token: str, challenge: str) -> str:
+    """What only a program of this home can answer to a word it has not heard before."""
+    return hmac.digest(token.encode(), f"steward instance {challenge}".encode(), "sha256").hex()
 
 
 async def find_running(settings: "Settings") -> Instance | None:
     """The instance of this home that answers now, if there is one."""
     instance = read(settings.home / FILE)
-    if instance is None or not _alive(instance.pid):
+    token = owner_token.read(settings.home)
+    if instance is None or token is None or not _alive(instance.pid):
         return None
-    told = await _ask(instance, "/healthz")
-    known = None if told is None else told.get("instance")
-    return instance if known == fingerprint(instance.token) else None
+    challenge = secrets.token_hex(16)
+    told = await _ask(instance, f"/healthz?challenge={challenge}")
+    given = "" if told is None else str(told.get("proof"))
+    return instance if hmac.compare_digest(given.encode(), proof(token, challenge).encode()) else None
 
 
-async def agents_away(instance: Instance) -> dict[str, str]:
+def signed(settings: "Settings") -> dict[str, str]:
+    """The headers of a request to the running instance of this home, once it has proven to be that."""
+    return {"Authorization": f"Bearer {owner_token.read(settings.home)}"}
+
+
+async def agents_away(settings: "Settings", instance: Instance) -> dict[str, str]:
     """The agents of a running Steward that do not run, and why."""
-    told = await _ask(instance, "/readyz")
+    told = await _ask(instance, "/readyz", signed(settings))
     agents = None if told is None else told.get("agents")
     return dict(agents) if isinstance(agents, dict) else {"Steward": "It answers too slowly to say."}  # pyright: ignore[reportUnknownArgumentType]
 
 
-async def _ask(instance: Instance, path: str) -> dict[str, Any] | None:
+async def _ask(
+    instance: Instance, path: str, headers: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
     """What it says about itself; None when nobody answers in time, or not as Steward would."""
     try:
         async with (
             asyncio.timeout(SECONDS_TO_ANSWER),
-            SocketWire(instance.url).open("GET", path) as answer,
+            SocketWire(instance.url, headers).open("GET", path) as answer,
         ):
             told = json.loads(await answer.read())
     except (LostError, TimeoutError, ValueError):

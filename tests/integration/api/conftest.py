@@ -10,8 +10,6 @@ from steward.bootstrap import Platform, open_platform
 from steward.settings import Settings, load_settings
 from steward.surfaces.api.app import create_app
 
-LOCAL_TOKEN = "the-token-of-this-home"
-
 
 @pytest.fixture
 def settings(tmp_path: Path, database_url: str) -> Settings:
@@ -32,7 +30,7 @@ Connect = Callable[..., httpx.AsyncClient]
 @pytest.fixture
 async def connect(platform: Platform) -> AsyncIterator[Connect]:
     """Clients of one application: `connect(key=..., host=..., address=...)`."""
-    app = create_app(platform, local_token=LOCAL_TOKEN)
+    app = create_app(platform)
     clients: list[httpx.AsyncClient] = []
 
     def make(
@@ -50,6 +48,6 @@ async def connect(platform: Platform) -> AsyncIterator[Connect]:
 
 
 @pytest.fixture
-def api(connect: Connect) -> httpx.AsyncClient:
-    """The person at this machine."""
-    return connect()
+def api(connect: Connect, platform: Platform) -> httpx.AsyncClient:
+    """The owner."""
+    return connect(key=platform.owner_token)

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from pydantic import SecretStr
-from tests.integration.api.conftest import LOCAL_TOKEN, Connect
+from tests.integration.api.conftest import Connect
 
 from steward.bootstrap import Platform, open_platform
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
+from steward.surfaces.instance import proof
 
 ROLES = ("read", "use", "approve", "admin")
 ROUTES = [
@@ -57,36 +58,63 @@ async def refusals(client: httpx.AsyncClient) -> set[tuple[str, str]]:
 
 
 @pytest.mark.req("SKL-Q11")
-async def test_each_role_may_do_what_it_says_and_nothing_more(connect: Connect) -> None:
-    admin = connect(key=LOCAL_TOKEN)
+async def test_each_role_may_do_what_it_says_and_nothing_more(
+    api: httpx.AsyncClient, connect: Connect
+) -> None:
     for position, role in enumerate(ROLES):
-        client = connect(key=await make_key(admin, f"a-{role}", role))
+        client = connect(key=await make_key(api, f"a-{role}", role))
         beyond = {(method, path) for method, path, needed in ROUTES if ROLES.index(needed) > position}
         assert await refusals(client) == beyond
 
 
 @pytest.mark.req("SKL-Q11")
-async def test_once_there_is_a_key_nobody_comes_in_without_one(connect: Connect) -> None:
+async def test_nobody_comes_in_without_a_key_that_is_known(api: httpx.AsyncClient, connect: Connect) -> None:
     everything = {(method, path) for method, path, _ in ROUTES}
-    assert await refusals(connect()) == set()
-    token = await make_key(connect(), "laptop", "read")
+    assert (await refusals(connect()), await refusals(api)) == (everything, set())
+    token = await make_key(api, "laptop", "read")
     assert await refusals(connect()) == everything
     assert await refusals(connect(key="stw_000000000000_" + "x" * 43)) == everything
     assert await refusals(connect(key=token[:-1] + ("A" if token[-1] != "A" else "B"))) == everything
-    assert (await connect().get("/healthz")).json()["status"] == "ok"
 
-    admin = connect(key=LOCAL_TOKEN)
-    assert [key["name"] for key in (await admin.get("/v1/keys")).json()["items"]] == ["laptop"]
-    assert token not in (await admin.get("/v1/keys")).text
-    assert (await admin.delete("/v1/keys/laptop")).status_code == 204
+    assert [key["name"] for key in (await api.get("/v1/keys")).json()["items"]] == ["laptop"]
+    assert token not in (await api.get("/v1/keys")).text
+    assert (await api.delete("/v1/keys/laptop")).status_code == 204
     assert (await connect(key=token).get("/v1/tools")).status_code == 401
-    assert (await connect().get("/v1/tools")).status_code == 200
+    assert (await connect().get("/v1/tools")).status_code == 401
 
 
-async def test_another_machine_never_comes_in_without_a_key(connect: Connect) -> None:
-    for address in ("192.0.2.7", "not-an-address"):
-        answer = await connect(address=address).get("/v1/tools")
-        assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
+@pytest.mark.parametrize("address", ["127.0.0.1", "192.0.2.7", "not-an-address"])
+async def test_where_a_request_comes_from_makes_nobody_anybody(connect: Connect, address: str) -> None:
+    answer = await connect(address=address).get("/v1/tools")
+    assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP"])
+async def test_what_came_through_a_proxy_needs_a_key_of_its_own(
+    api: httpx.AsyncClient, connect: Connect, header: str
+) -> None:
+    passed_on = {header: "127.0.0.1"}
+    refused = await api.get("/v1/tools", headers=passed_on)
+    assert (refused.status_code, "proxy" in refused.json()["detail"]) == (401, True)
+    key = await make_key(api, "desk", "read")
+    assert (await connect(key=key).get("/v1/tools", headers=passed_on)).status_code == 200
+
+
+async def test_whoever_watches_without_a_key_learns_the_status_only(
+    api: httpx.AsyncClient, connect: Connect
+) -> None:
+    assert (await connect().get("/healthz")).json() == {"status": "ok"}
+    assert (await connect().get("/readyz")).json() == {"status": "ready"}
+    assert (await api.get("/readyz")).json() == {"status": "ready", "problems": {}, "agents": {}}
+
+
+async def test_a_steward_proves_that_it_knows_the_token_without_showing_it(
+    connect: Connect, platform: Platform
+) -> None:
+    told = [(await connect().get(f"/healthz?challenge={word * 32}")).json()["proof"] for word in "ab"]
+    assert told == [proof(platform.owner_token, word * 32) for word in "ab"]
+    assert (len(set(told)), platform.owner_token in told) == (2, False)
+    assert (await connect().get("/healthz?challenge=short")).status_code == 422
 
 
 async def test_the_key_of_the_settings_is_an_admin_and_may_come_as_a_bearer(settings: Settings) -> None:
@@ -100,16 +128,13 @@ async def test_the_key_of_the_settings_is_an_admin_and_may_come_as_a_bearer(sett
             assert (await client.get("/v1/keys", headers={"Authorization": "Basic x"})).status_code == 401
 
 
-async def test_two_keys_of_one_name_and_odd_names_are_refused(
-    api: httpx.AsyncClient, connect: Connect
-) -> None:
+async def test_two_keys_of_one_name_and_odd_names_are_refused(api: httpx.AsyncClient) -> None:
     await make_key(api, "laptop", "admin")
-    admin = connect(key=LOCAL_TOKEN)
-    twice = await admin.post("/v1/keys", json={"name": "laptop"})
-    odd = await admin.post("/v1/keys", json={"name": "a b"})
-    role = await admin.post("/v1/keys", json={"name": "x", "role": "king"})
+    twice = await api.post("/v1/keys", json={"name": "laptop"})
+    odd = await api.post("/v1/keys", json={"name": "a b"})
+    role = await api.post("/v1/keys", json={"name": "x", "role": "king"})
     assert [answer.status_code for answer in (twice, odd, role)] == [409, 400, 422]
-    assert (await admin.delete("/v1/keys/none")).status_code == 404
+    assert (await api.delete("/v1/keys/none")).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -124,9 +149,9 @@ async def test_two_keys_of_one_name_and_odd_names_are_refused(
     ],
 )
 async def test_a_name_that_somebody_else_controls_does_not_reach_us(
-    connect: Connect, host: str, status: int
+    connect: Connect, platform: Platform, host: str, status: int
 ) -> None:
-    answer = await connect(host=host).get("/v1/tools")
+    answer = await connect(key=platform.owner_token, host=host).get("/v1/tools")
     assert answer.status_code == status
 
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
+from tests.owner import owner_headers
 from tests.web_visits import served
 
 from steward.bootstrap import Platform
@@ -41,7 +42,7 @@ async def add_tool(platform: Platform, function: Callable[..., Any], **propertie
 
 @pytest.fixture
 async def wire(platform: Platform) -> Wire:
-    return InProcess(create_app(platform))
+    return InProcess(create_app(platform), owner_headers(platform))
 
 
 async def test_progress_comes_as_it_happens_and_then_the_result(platform: Platform, wire: Wire) -> None:
@@ -56,7 +57,7 @@ async def test_progress_comes_as_it_happens_and_then_the_result(platform: Platfo
         return {"counted": to}
 
     await add_tool(platform, count, to={"type": "integer"})
-    api = Api(wire, running=False)
+    api = Api(wire)
     told: list[tuple[str, dict[str, Any]]] = []
     async for name, data in api.stream("/v1/tools/count/call", {"arguments": {"to": 2}}):
         told.append((name, data))
@@ -73,7 +74,7 @@ async def test_what_goes_wrong_is_told_in_the_stream_or_before_it(platform: Plat
         del to
 
     await add_tool(platform, nothing, to={"type": "integer"})
-    api = Api(wire, running=False)
+    api = Api(wire)
     events = [item async for item in api.stream("/v1/tools/nothing/call", {"arguments": {"to": "x"}})]
     assert [(name, data["error_code"]) for name, data in events] == [("result", "INVALID_ARGUMENTS")]
     with pytest.raises(StewardError) as refused:
@@ -109,7 +110,9 @@ async def test_a_stream_that_is_left_early_leaves_nothing_behind(
 
     async def command(address: str) -> str:
         async with aclosing(
-            Api(SocketWire(address), running=True).stream("/v1/tools/steps/call", {})
+            Api(SocketWire(address, owner_headers(platform)), running=address).stream(
+                "/v1/tools/steps/call", {}
+            )
         ) as told:
             return (await anext(told))[0]
 
@@ -129,6 +132,6 @@ async def test_an_application_that_fails_or_says_nothing_is_no_answer() -> None:
         raise ValueError("inside")
 
     with pytest.raises(UnavailableError):
-        await anext(Api(InProcess(silent), running=False).stream("/", {}))
+        await anext(Api(InProcess(silent)).stream("/", {}))
     with pytest.raises(ValueError, match="inside"):
-        await Api(InProcess(broken), running=False).get("/")
+        await Api(InProcess(broken)).get("/")

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.api.conftest import LOCAL_TOKEN, Connect
+from tests.integration.api.conftest import Connect
 
 from steward.bootstrap import Platform
 from steward.policy.access import Role
@@ -125,10 +125,12 @@ async def test_who_may_not_decide_can_still_ask_for_something_else(
     assert (calls(other), proposal["state"]) == ([("list_tasks", "done")], "waiting")
 
 
-async def test_two_answers_at_once_delete_once(api: httpx.AsyncClient, connect: Connect) -> None:
+async def test_two_answers_at_once_delete_once(
+    api: httpx.AsyncClient, connect: Connect, platform: Platform
+) -> None:
     asked = await asked_to_delete(api)
     body = {"message": "yes", "conversation": asked["conversation"]}
-    clients = [connect() for _ in range(4)]
+    clients = [connect(key=platform.owner_token) for _ in range(4)]
     answers = await asyncio.gather(*(client.post("/v1/chat", json=body) for client in clients))
     ran = (await api.get("/v1/executions?tool=delete_task")).json()["items"]
     assert sorted({answer.status_code for answer in answers}) in ([200], [200, 409])
@@ -218,7 +220,7 @@ async def test_conversations_belong_to_the_keys_user(platform: Platform, connect
     taken = await ben.post("/v1/chat", json=body)
     acting = await ben.post("/v1/chat", json={"message": "hi", "user": "ana"})
     looking = await ben.get(path, params={"user": "ana"})
-    admin = connect(key=LOCAL_TOKEN)
+    admin = connect(key=platform.owner_token)
     found = [
         len((await admin.get("/v1/conversations", params={"user": name})).json()["items"])
         for name in ("ana", "ben")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.owner import owner_headers
 from tests.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
 from tests.waiting import until
 from tests.web_visits import served
@@ -39,7 +40,7 @@ async def client(tmp_path: Path, database_url: str, model: ScriptedModel) -> Asy
         await platform.agents.warm()
         async with (
             served(create_app(platform)) as address,
-            httpx.AsyncClient(base_url=address, timeout=60) as client,
+            httpx.AsyncClient(base_url=address, timeout=60, headers=owner_headers(platform)) as client,
         ):
             yield client
 

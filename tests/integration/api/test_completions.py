@@ -7,8 +7,9 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from tests.integration.api.conftest import LOCAL_TOKEN, Connect
+from tests.integration.api.conftest import Connect
 
+from steward.bootstrap import Platform
 from steward.surfaces.api.completions import chore_answer
 
 TITLE_PROMPT = """### Task:
@@ -27,9 +28,12 @@ ASSISTANT: Are you sure?
 
 
 @pytest.fixture
-async def client(connect: Connect) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(connect: Connect, platform: Platform) -> AsyncIterator[openai.AsyncOpenAI]:
     async with openai.AsyncOpenAI(
-        base_url="http://localhost:8700/v1", api_key=LOCAL_TOKEN, http_client=connect(), max_retries=0
+        base_url="http://localhost:8700/v1",
+        api_key=platform.owner_token,
+        http_client=connect(),
+        max_retries=0,
     ) as client:
         yield client
 

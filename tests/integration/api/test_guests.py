@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from tests.owner import owner_headers
 
 from steward.bootstrap import Platform
+from steward.policy.access import Role
 from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api.app import create_app
 
@@ -16,18 +18,21 @@ DESK = "https://desk.example.org"
 @pytest.fixture
 async def guested(platform: Platform) -> AsyncIterator[httpx.AsyncClient]:
     """The API of a workspace that lets one other site's pages in."""
-    app = create_app(platform, local_token="t" * 40, origins=frozenset({DESK}))
+    app = create_app(platform, origins=frozenset({DESK}))
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 50_000))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8700") as client:
         yield client
 
 
-async def test_a_page_that_was_named_may_call_with_a_key(guested: httpx.AsyncClient) -> None:
+async def test_a_page_that_was_named_may_call_with_a_key(
+    guested: httpx.AsyncClient, platform: Platform
+) -> None:
     asked = {"Origin": DESK, "Access-Control-Request-Method": "POST"}
     headers = {**asked, "Access-Control-Request-Headers": "X-API-Key, Content-Type"}
     preflight = await guested.options("/v1/tools/save_fact/call", headers=headers)
     assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (200, DESK)
-    answer = await guested.get("/v1/tools", headers={"Origin": DESK, "Authorization": f"Bearer {'t' * 40}"})
+    headers = {"Origin": DESK, "Authorization": f"Bearer {platform.owner_token}"}
+    answer = await guested.get("/v1/tools", headers=headers)
     assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, DESK)
     assert "access-control-allow-credentials" not in answer.headers
 
@@ -35,7 +40,6 @@ async def test_a_page_that_was_named_may_call_with_a_key(guested: httpx.AsyncCli
 async def test_a_page_that_was_named_does_not_act_as_the_person_of_this_machine(
     guested: httpx.AsyncClient,
 ) -> None:
-    assert (await guested.get("/v1/tools")).status_code == 200
     answer = await guested.get("/v1/tools", headers={"Origin": DESK})
     assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
 
@@ -49,17 +53,19 @@ async def test_any_other_page_stays_out(guested: httpx.AsyncClient) -> None:
 async def test_a_caller_that_sends_too_much_is_told_when_to_come_back(platform: Platform) -> None:
     now = [0.0]
     limit = RateLimit(per_minute=60, burst=2, clock=lambda: now[0])
-    app = create_app(platform, local_token="t" * 40, limit=limit)
+    app = create_app(platform, limit=limit)
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 50_000))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8700") as client:
-        answers = [await client.get("/v1/agents") for _ in range(3)]
+        _, key = await platform.keys.add("busy", Role.READ)
+        busy = {"X-API-Key": key}
+        answers = [await client.get("/v1/agents", headers=busy) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [200, 200, 429]
         refused = answers[2]
         assert (refused.json()["code"], refused.headers["retry-after"]) == ("RATE_LIMITED", "1")
-        own = await client.get("/v1/agents", headers={"X-API-Key": "t" * 40})
+        own = await client.get("/v1/agents", headers=owner_headers(platform))
         assert own.status_code == 200  # the home's own command line is never kept waiting
         now[0] += 1
-        assert (await client.get("/v1/agents")).status_code == 200
+        assert (await client.get("/v1/agents", headers=busy)).status_code == 200
 
 
 def test_no_limit_is_no_limit() -> None:

@@ -32,7 +32,7 @@ async def test_forgetting_waits_for_a_person_and_says_how_much_it_forgot(api: ht
 
 
 async def test_an_erased_user_leaves_no_memory_and_no_query(platform: Platform, connect: Connect) -> None:
-    root = connect(key="the-token-of-this-home")
+    root = connect(key=platform.owner_token)
     await root.post("/v1/users", json={"id": "ana"})
     made = (await root.post("/v1/keys", json={"name": "ana", "role": "use", "user": "ana"})).json()
     ana = connect(key=made["token"])
@@ -52,7 +52,7 @@ async def test_an_erased_user_leaves_no_memory_and_no_query(platform: Platform, 
 async def test_vectors_of_an_embedder_go_only_by_an_administrator_who_repeats_its_name(
     platform: Platform, connect: Connect
 ) -> None:
-    root = connect(key="the-token-of-this-home")
+    root = connect(key=platform.owner_token)
     made = (await root.post("/v1/keys", json={"name": "reader", "role": "use"})).json()
     await platform.database.execute("INSERT INTO kb_spaces (embedder, dimensions) VALUES ('maker/old', 3)")
     await platform.database.execute(

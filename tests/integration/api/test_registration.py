@@ -274,5 +274,5 @@ async def test_the_platform_does_not_start_with_a_broken_or_missing_mcp_json(
 
 async def test_other_machines_are_served_only_once_there_is_a_key(settings: Settings) -> None:
     with pytest.raises(ConfigError) as caught:
-        await serve(settings, host="0.0.0.0", port=0, ready=lambda _: None)
+        await serve(settings, host="0.0.0.0", port=0, ready=lambda *_: None)
     assert "keys add" in caught.value.explain()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 from tests.integration.api.conftest import Connect
+from tests.owner import owner_headers
 
 from steward.bootstrap import Platform, open_platform
 from steward.contract.agent import AgentManifest
@@ -59,7 +60,9 @@ async def test_a_trace_is_found_by_its_calls_correlation_id(settings: Settings) 
     traced = settings.model_copy(update={"otlp_endpoint": "http://127.0.0.1:9"})
     async with open_platform(traced) as platform:
         transport = httpx.ASGITransport(app=create_app(platform))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=owner_headers(platform)
+        ) as client:
             body = {"arguments": {"text": "Ana likes tea."}, "correlation_id": "c" * 32}
             await client.post("/v1/tools/save_fact/call", json=body)
             await asyncio.to_thread(platform.tracer.flush)
@@ -126,7 +129,7 @@ async def test_a_mistake_of_ours_shows_no_trace_and_names_the_log(
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(platform.orchestrator.lifecycle, "statuses", broken)
-    answer = await connect().get("/v1/agents")
+    answer = await connect(key=platform.owner_token).get("/v1/agents")
     assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL")
     assert "secret detail" not in answer.text
     assert answer.json()["request_id"]

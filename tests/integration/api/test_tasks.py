@@ -99,7 +99,7 @@ async def test_a_tools_own_refusal_keeps_its_code(api: httpx.AsyncClient) -> Non
 
 
 async def test_each_key_sees_its_own_users_tasks_only(platform: Platform, connect: Connect) -> None:
-    local = connect()
+    local = connect(key=platform.owner_token)
     made = await local.post("/v1/users", json={"id": "ana", "time_zone": "Asia/Tokyo"})
     assert made.status_code == 201
     mine = await added(local, "mine")

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.owner import owner_headers
 from tests.web_visits import PROOF, Visit, served, visit
 
 from steward.bootstrap import Platform, open_platform
@@ -46,14 +47,14 @@ async def platform(settings: Settings) -> AsyncIterator[Platform]:
 
 @pytest.fixture
 async def address(platform: Platform) -> AsyncIterator[str]:
-    app = create_app(platform, local_token="the-token-of-this-home", page_proof=PROOF)
-    async with served(app) as address:
+    async with served(create_app(platform, page_proof=PROOF)) as address:
         yield address
 
 
 @pytest.fixture
-async def api(address: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+async def api(address: str, platform: Platform) -> AsyncIterator[httpx.AsyncClient]:
+    """The owner."""
+    async with httpx.AsyncClient(base_url=address, timeout=60, headers=owner_headers(platform)) as client:
         yield client
 
 
@@ -61,11 +62,12 @@ Visiting = Callable[..., Visit]
 
 
 @pytest.fixture
-def visiting(address: str) -> Iterator[Visiting]:
+def visiting(address: str, platform: Platform) -> Iterator[Visiting]:
+    """Visits of the owner, or with another key; `key=None`: of whoever the cookie says."""
     visits: list[Visit] = []
 
     def begin(view: str, **more: Any) -> Visit:
-        visits.append(visit(view, address, **more))
+        visits.append(visit(view, address, **{"key": platform.owner_token, **more}))
         return visits[-1]
 
     yield begin

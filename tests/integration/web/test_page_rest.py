@@ -174,48 +174,33 @@ async def test_projects_group_collections_and_a_collection_goes_by_its_name(
     assert "Deleted the collection Bees" in shown
 
 
-async def test_with_keys_the_page_asks_for_one(visiting: Visiting, api: httpx.AsyncClient) -> None:
-    key = (await api.post("/v1/keys", json={"name": "ana", "role": "use"})).json()["token"]
-    page = visiting("tasks")
+async def test_whoever_is_not_signed_in_is_sent_where_that_is_done(visiting: Visiting) -> None:
+    page = visiting("tasks", key=None)
     await page.draw()
-    assert "This workspace has keys" in page.text()
-    page.app.text_input[0].set_value("stw_wrong")
-    await page.press("Come in")
-    assert "This key is not known here" in page.text()
-    page.app.text_input[0].set_value(key)
-    await page.press("Come in")
-    assert "Nothing to do" in page.text()
-    assert "Show me with some samples" not in page.labels()
+    assert "You are not signed in" in page.text()
+    assert 'href="/sign-in"' in page.text()
 
 
-async def test_a_page_loaded_again_needs_no_key_again_until_that_is_refused(
+async def test_a_visit_acts_with_the_key_it_was_begun_with_until_that_is_revoked(
     visiting: Visiting, api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "VISITS", Visits())
-    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: "word-of-this-browser"})
-    key = (await api.post("/v1/keys", json={"name": "ana", "role": "admin"})).json()["token"]
-    page = visiting("tasks")
+    key = (await api.post("/v1/keys", json={"name": "ana", "role": "use"})).json()["token"]
+    word = session.VISITS.begin(key)
+    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: word})
+    page = visiting("tasks", key=None)
     await page.draw()
-    page.app.text_input[0].set_value(key)
-    await page.press("Come in")
-    again = visiting("tasks")
-    await again.draw()
-    assert "Nothing to do" in again.text()
-    await api.delete("/v1/keys/ana", headers={"X-API-Key": key})
-    revoked = visiting("tasks")
+    assert "Nothing to do" in page.text()
+    assert "Show me with some samples" not in page.labels()
+    await api.delete("/v1/keys/ana")
+    revoked = visiting("tasks", key=None)
     await revoked.draw()
-    assert "This key is not known here" in revoked.text()
-    assert session.VISITS.recall("word-of-this-browser") is None
-
-
-async def test_where_other_machines_are_served_the_page_insists_on_a_key(visiting: Visiting) -> None:
-    page = visiting("tasks", key_required=True)
-    await page.draw()
-    assert "This workspace has keys" in page.text()
+    assert "opens nothing any more" in revoked.text()
+    assert session.VISITS.recall(word) is None
 
 
 async def test_an_api_that_is_away_is_said_in_plain_words() -> None:
-    page = visit("tasks", "http://127.0.0.1:9")
+    page = visit("tasks", "http://127.0.0.1:9", key="k")
     await page.draw()
     assert "Steward did not answer" in page.text()
     page.leave()

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
+from tests.owner import owner_headers
 from tests.web_visits import SECONDS, Visit, served
 
 from steward.bootstrap import Platform
@@ -22,27 +23,23 @@ async def answer(scope: object, receive: object, send: object) -> None:
 
 
 async def test_the_page_and_the_api_share_one_address(platform: Platform) -> None:
-    page = Page(api="http://127.0.0.1:9", key_required=False)
+    page = Page(api="http://127.0.0.1:9")
     async with (
         page.run(),
         served(create_app(platform, page=page)) as address,
         httpx.AsyncClient(base_url=address, timeout=60) as client,
     ):
         assert (await client.get("/healthz")).json()["status"] == "ok"
-        missing = await client.get("/v1/nothing")
+        missing = await client.get("/v1/nothing", headers=owner_headers(platform))
         assert (missing.status_code, missing.json()["code"]) == (404, "NOT_FOUND")
+        await client.post("/sign-in", data={"key": platform.owner_token})
         front, inner = await asyncio.gather(client.get("/"), client.get("/tasks"))
         assert (front.status_code, front.text) == (200, inner.text)
         assert front.headers["x-frame-options"] == "DENY"
         assert "http" not in front.headers["content-security-policy"]
-        assert front.headers["set-cookie"].startswith("steward-visit=")
         moved = await client.get("/chat?conversation=c1")
         assert (moved.status_code, moved.headers["location"]) == (307, "/?conversation=c1")
         assert (await client.get("/chat/", follow_redirects=True)).text == front.text
-        part = (await client.get("/_stcore/health")).headers
-        assert "steward-visit" not in part.get("set-cookie", "")
-        unchanged = await client.get("/", headers={"if-none-match": front.headers["etag"]})
-        assert (unchanged.status_code, "set-cookie" in unchanged.headers) == (304, True)
         stranger = await client.get("/", headers={"host": "evil.example"})
         assert stranger.status_code == 421
         followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -79,18 +76,15 @@ async def test_the_frame_shows_the_first_page_and_who_is_here(
     address: str, api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "VISITS", Visits())
-    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: "word-of-this-browser"})
-    app = AppTest.from_file(str(SCRIPT), default_timeout=SECONDS)
-    app.secrets["steward"] = {"api": address, "key_required": False}
     key = (await api.post("/v1/keys", json={"name": "ana", "role": "admin"})).json()["token"]
+    word = session.VISITS.begin(key)
+    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: word})
+    app = AppTest.from_file(str(SCRIPT), default_timeout=SECONDS)
+    app.secrets["steward"] = {"api": address}
     await asyncio.to_thread(app.run, timeout=SECONDS)
-    assert [button.label for button in app.button] == ["Come in"]
-    app.text_input[0].set_value(key)
-    await asyncio.to_thread(app.button[0].click().run, timeout=SECONDS)
     assert app.title[0].value == "Chat"
-    assert app.sidebar.caption[-1].value == "Key: ana (admin)"
-    assert session.VISITS.recall("word-of-this-browser") == key
+    assert app.sidebar.caption[-1].value == "Signed in: ana (admin)"
     await asyncio.to_thread(app.sidebar.button[-1].click().run, timeout=SECONDS)
-    assert session.VISITS.recall("word-of-this-browser") is None
+    assert session.VISITS.recall(word) is None
     assert app.title[0].value == "Steward"
     Visit(app).leave()

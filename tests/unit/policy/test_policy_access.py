@@ -4,33 +4,33 @@ from collections.abc import Sequence
 
 import pytest
 
-from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError
+from steward.contract.errors import ForbiddenError, InputError, NotFoundError
 from steward.policy import access
-from steward.policy.access import Holder, Key, Keys, Role, digest
+from steward.policy.access import (
+    Holder,
+    Key,
+    Keys,
+    Role,
+    came_through_a_proxy,
+    digest,
+    is_token,
+    new_token,
+)
+from steward.testing import MemoryKeyStore
 
 
-class CountingStore:
-    """Keys in a dictionary that counts how often it is asked; PostgreSQL's has its own tests."""
+class CountingStore(MemoryKeyStore):
+    """Counts how often it is asked."""
 
-    def __init__(self) -> None:
-        self.keys: dict[str, Key] = {}
-        self.asked = 0
-
-    async def add(self, key: Key) -> None:
-        if any(known.name == key.name for known in self.keys.values()):
-            raise ConflictError("there already")
-        self.keys[key.id] = key
+    asked = 0
 
     async def get(self, key_id: str) -> Key | None:
         self.asked += 1
-        return self.keys.get(key_id)
+        return await super().get(key_id)
 
     async def list(self) -> Sequence[Key]:
         self.asked += 1
-        return list(self.keys.values())
-
-    async def remove(self, key_id: str) -> bool:
-        return self.keys.pop(key_id, None) is not None
+        return await super().list()
 
 
 class Clock:
@@ -56,9 +56,9 @@ def keys(store: CountingStore, clock: Clock) -> Keys:
     return Keys(store, clock=clock)
 
 
-async def refused(keys: Keys, token: str | None, *, local: bool = True) -> str:
+async def refused(keys: Keys, token: str | None, *, passed_on: bool = False) -> str:
     with pytest.raises(ForbiddenError) as caught:
-        await keys.admit(token, local=local)
+        await keys.admit(token, passed_on=passed_on)
     return caught.value.code
 
 
@@ -66,7 +66,7 @@ async def test_a_key_opens_the_door_for_its_holder_and_only_its_hash_is_kept(
     keys: Keys, store: CountingStore
 ) -> None:
     key, token = await keys.add("laptop", Role.APPROVE, user="ana")
-    assert await keys.admit(token, local=False) == Holder("laptop", Role.APPROVE, "ana")
+    assert await keys.admit(token) == Holder("laptop", Role.APPROVE, "ana")
     assert store.keys[key.id].digest == digest(token)
     assert token.removeprefix(f"stw_{key.id}_") not in repr(store.keys)
     assert len(token) == len("stw_") + 12 + 1 + 43
@@ -86,19 +86,53 @@ async def test_what_is_not_a_key_opens_nothing(keys: Keys) -> None:
         assert await refused(keys, wrong) == "UNAUTHENTICATED"
 
 
-async def test_without_keys_the_person_at_this_machine_needs_none(keys: Keys) -> None:
-    assert await keys.admit(None, local=True) == Holder("local", Role.ADMIN)
-    assert await keys.admit(None, local=True) == Holder("local", Role.ADMIN)  # believed for a while
-    assert await refused(keys, None, local=False) == "UNAUTHENTICATED"
+async def test_without_a_key_nobody_is_anybody_whether_there_are_keys_or_not(keys: Keys) -> None:
+    assert (await refused(keys, None), await keys.exist()) == ("UNAUTHENTICATED", False)
+    assert not await keys.exist()  # believed for a while
     await keys.add("laptop", Role.READ)
-    assert await refused(keys, None) == "UNAUTHENTICATED"
+    assert (await refused(keys, None), await keys.exist()) == ("UNAUTHENTICATED", True)
     await keys.revoke("laptop")
-    assert await keys.admit(None, local=True) == Holder("local", Role.ADMIN)
+    assert await refused(keys, None) == "UNAUTHENTICATED"
+
+
+async def test_the_owners_token_opens_everything_but_nothing_through_a_proxy(store: CountingStore) -> None:
+    _, token = new_token()
+    keys = Keys(store, owner=token)
+    assert await keys.admit(token) == Holder("local", Role.ADMIN, owner=True)
+    assert await refused(keys, token, passed_on=True) == "UNAUTHENTICATED"
+    assert await refused(keys, new_token()[1]) == "UNAUTHENTICATED"
+    assert not await keys.exist()
+
+
+async def test_a_key_opens_the_same_through_a_proxy(keys: Keys) -> None:
+    _, token = await keys.add("desk", Role.READ)
+    assert await keys.admit(token, passed_on=True) == Holder("desk", Role.READ)
+
+
+@pytest.mark.parametrize(
+    ("name", "passed_on"),
+    [
+        ("x-forwarded-for", True),
+        ("x-forwarded-anything", True),
+        ("forwarded", True),
+        ("via", True),
+        ("x-real-ip", True),
+        ("x-api-key", False),
+        ("x-request-id", False),
+    ],
+)
+def test_a_request_that_somebody_passed_on_is_known_by_its_headers(name: str, *, passed_on: bool) -> None:
+    assert came_through_a_proxy(["host", name]) is passed_on
+
+
+def test_a_token_is_told_from_other_text() -> None:
+    _, token = new_token()
+    assert [is_token(text) for text in (token, token + "x", "", "local")] == [True, False, False, False]
 
 
 async def test_the_key_of_the_settings_may_do_everything(store: CountingStore) -> None:
     keys = Keys(store, root="from the settings")
-    assert await keys.admit("from the settings", local=False) == Holder("api-key", Role.ADMIN)
+    assert await keys.admit("from the settings") == Holder("api-key", Role.ADMIN)
     assert await refused(keys, "another") == "UNAUTHENTICATED"
     assert await refused(keys, None) == "UNAUTHENTICATED"
 
@@ -108,7 +142,7 @@ async def test_the_store_is_asked_once_in_a_while_not_on_every_request(
 ) -> None:
     key, token = await keys.add("laptop", Role.USE)
     for _ in range(3):
-        await keys.admit(token, local=False)
+        await keys.admit(token)
     assert store.asked == 1
     del store.keys[key.id]  # revoked by another process
     clock.now += access.SECONDS_BELIEVED + 1
@@ -119,7 +153,7 @@ async def test_a_revoked_key_opens_nothing_from_then_on(keys: Keys) -> None:
     kept = (await keys.add("kept", Role.READ))[0]
     by_name, by_id = await keys.add("one", Role.USE), await keys.add("two", Role.USE)
     for _, token in (by_name, by_id):
-        await keys.admit(token, local=False)
+        await keys.admit(token)
     assert (await keys.revoke("one"), await keys.revoke(by_id[0].id)) == (by_name[0], by_id[0])
     for _, token in (by_name, by_id):
         assert await refused(keys, token) == "UNAUTHENTICATED"
@@ -134,7 +168,7 @@ async def test_what_is_remembered_stays_bounded(
     monkeypatch.setattr(access, "MAX_REMEMBERED", 1)
     first, second = (await keys.add("one", Role.USE))[1], (await keys.add("two", Role.USE))[1]
     for token in (first, second, first):
-        await keys.admit(token, local=False)
+        await keys.admit(token)
     assert store.asked == 3
 
 

@@ -4,8 +4,6 @@ Owns the checks of Host and Origin (a web page must not reach us through a name 
 their rate limits. Works on raw ASGI headers: every request passes here.
 """
 
-import hmac
-import ipaddress
 import time
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from steward.contract.errors import ForbiddenError
-from steward.policy.access import LOCAL_USER, Keys, Role
+from steward.policy.access import LOCAL_USER, Keys, Role, came_through_a_proxy
 from steward.servers.gateway.ports import Doorkeeper, Member
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -67,7 +65,7 @@ class RateLimit:
 
 
 class OpenDoor:
-    """No keys: everyone who reaches this machine's own address is its user."""
+    """No keys: for a gateway that only a test or a benchmark of this process can reach."""
 
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
         del key, scope
@@ -75,31 +73,20 @@ class OpenDoor:
 
 
 class KnownKeys:
-    """The workspace's keys and their roles, and the token of its own command line."""
+    """The workspace's keys and their roles, and the token of its owner."""
 
-    def __init__(self, keys: Keys, *, local_token: str | None = None) -> None:
+    def __init__(self, keys: Keys) -> None:
         self._keys = keys
-        self._local_token = None if local_token is None else local_token.encode()
 
     async def admit(self, key: str | None, scope: MutableMapping[str, Any]) -> Member | None:
-        known = self._local_token
-        if key is not None and known is not None and hmac.compare_digest(key.encode(), known):
-            return Member(LOCAL_USER, role=Role.ADMIN)
+        names = (name.decode("latin-1") for name, _ in scope.get("headers", ()))
         try:
-            holder = await self._keys.admit(key, local=_loopback(scope))
+            holder = await self._keys.admit(key, passed_on=came_through_a_proxy(names))
         except ForbiddenError:
             return None
-        # Without a key it is somebody at this machine, to whom everything here belongs.
-        user = None if key is None else holder.user
+        # Everything here belongs to the owner, who may therefore act for whomever a call names.
+        user = None if holder.owner else holder.user
         return Member(holder.name, user=user, role=holder.role)
-
-
-def _loopback(scope: Mapping[str, Any]) -> bool:
-    client = scope.get("client")
-    try:
-        return client is not None and ipaddress.ip_address(client[0]).is_loopback
-    except ValueError:
-        return False
 
 
 class Guard:

@@ -1,6 +1,5 @@
 """The HTTP API as one ASGI application over a running platform."""
 
-import secrets
 from collections.abc import Set
 from typing import Any
 
@@ -28,6 +27,7 @@ from steward.surfaces.api import (
     questions,
     registration,
     samples,
+    sign_in,
     skills,
     tasks,
     tools,
@@ -37,7 +37,9 @@ from steward.surfaces.api import (
     users,
 )
 from steward.surfaces.api.protection import App, Protection
+from steward.surfaces.web.gate import Gate
 from steward.surfaces.web.serving import WithPage
+from steward.surfaces.web.visits import SignInLinks
 
 # What a page of another site may send and read. Never cookies: a key speaks for itself.
 GUESTS: dict[str, Any] = {
@@ -67,6 +69,7 @@ ROOMS = (
     keys,
     ownership,
     me,
+    sign_in,
     samples,
     health,
     documentation,
@@ -76,7 +79,6 @@ ROOMS = (
 def create_app(
     platform: Platform,
     *,
-    local_token: str | None = None,
     any_host: bool = False,
     origins: Set[str] = frozenset(),
     limit: RateLimit | None = None,
@@ -85,8 +87,7 @@ def create_app(
 ) -> FastAPI:
     """The API and, beside it, the page.
 
-    `local_token` is what the CLI of the same home proves itself with, `page_proof` what the page does;
-    `any_host` and `origins`: see protection.py.
+    `page_proof` is what the page proves itself with; `any_host` and `origins`: see protection.py.
     """
     app = FastAPI(
         title="Steward",
@@ -96,14 +97,17 @@ def create_app(
         redoc_url=None,
     )
     app.state.platform = platform
-    app.state.local_token = local_token or secrets.token_urlsafe(32)
     app.state.page_proof = page_proof
     app.state.limit = limit
+    app.state.links = links = None if page is None else SignInLinks()
     problems.install(app)
     for room in ROOMS:
         app.include_router(room.router)
-    if page is not None:  # inside the protection: what holds for the API holds for the page and its socket
-        app.add_middleware(WithPage, page=page)  # pyright: ignore[reportArgumentType] - plain ASGI
+    if (
+        page is not None and links is not None
+    ):  # inside the protection: what holds for the API holds for the page and its socket
+        gate = Gate(page, keys=platform.keys, links=links)
+        app.add_middleware(WithPage, page=gate)  # pyright: ignore[reportArgumentType] - plain ASGI
     if origins:
         app.add_middleware(CORSMiddleware, allow_origins=sorted(origins), **GUESTS)
     app.add_middleware(Protection, any_host=any_host, origins=origins)  # pyright: ignore[reportArgumentType] - plain ASGI

@@ -9,13 +9,13 @@ import hmac
 from fastapi import Request
 
 from steward.contract.deciding import Decider, Way, client_name
-from steward.surfaces.api.identity import Identity, bearer
+from steward.surfaces.api.identity import Identity
 from steward.surfaces.wire import PAGE_PROOF
 
 
 def decider(request: Request, identity: Identity, *, way: Way) -> Decider:
     """`way` is the route's own, for whoever is neither the page nor the command line."""
-    surface = _surface(request)
+    surface = _surface(request, identity)
     claimed = surface.value if surface is not None else request.headers.get("user-agent")
     return Decider(
         caller=identity.caller,
@@ -26,10 +26,10 @@ def decider(request: Request, identity: Identity, *, way: Way) -> Decider:
     )
 
 
-def _surface(request: Request) -> Way | None:
+def _surface(request: Request, identity: Identity) -> Way | None:
     if _same(request.headers.get(PAGE_PROOF), request.app.state.page_proof):
         return Way.PAGE
-    return Way.CLI if _same(bearer(request), request.app.state.local_token) else None
+    return Way.CLI if identity.owner else None
 
 
 def _same(given: str | None, known: str | None) -> bool:

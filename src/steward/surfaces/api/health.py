@@ -1,41 +1,53 @@
 """Routes for whoever watches the process: is it alive, can it work."""
 
 import asyncio
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from steward.contract.agent import LifecycleState
 from steward.contract.errors import StewardError
+from steward.surfaces.api.identity import known
 from steward.surfaces.api.state import Here
-from steward.surfaces.instance import fingerprint
+from steward.surfaces.instance import proof
 
 router = APIRouter(tags=["health"])
+
+Challenge = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$", description="A word, new each time.")]
 
 
 class Alive(BaseModel):
     status: Literal["ok"]
-    instance: str = Field(
-        description="Tells one running Steward from another.", examples=["9f86d081884c7d65"]
+    proof: str | None = Field(
+        default=None, description="The answer to a challenge, by which a home's own commands know it."
     )
 
 
 class Readiness(BaseModel):
     status: Literal["ready", "not ready"]
-    problems: dict[str, str] = Field(description="Why it cannot work, by part.")
-    agents: dict[str, str] = Field(description="Agents that do not run, and why; the others go on.")
+    problems: dict[str, str] | None = Field(default=None, description="Why it cannot work, by part.")
+    agents: dict[str, str] | None = Field(
+        default=None, description="Agents that do not run, and why; the others go on."
+    )
 
 
-@router.get("/healthz")
-async def alive(request: Request) -> Alive:
+@router.get("/healthz", response_model_exclude_none=True)
+async def alive(platform: Here, challenge: Challenge = None) -> Alive:
     """Whether it answers at all."""
-    return Alive(status="ok", instance=fingerprint(request.app.state.local_token))
+    return Alive(status="ok", proof=challenge and proof(platform.owner_token, challenge))
 
 
-@router.get("/readyz", responses={503: {"description": "Not ready; the body says what is missing."}})
-async def ready(platform: Here, response: Response) -> Readiness:
-    """Ready when the store answers and calls can be recorded. Agents that are away are named, not fatal."""
+@router.get(
+    "/readyz",
+    response_model_exclude_none=True,
+    responses={503: {"description": "Not ready; the body says what is missing to whoever has a key."}},
+)
+async def ready(platform: Here, request: Request, response: Response) -> Readiness:
+    """Ready when the store answers and calls can be recorded. Agents that are away are named, not fatal.
+
+    Whoever comes without a key learns the status and no more.
+    """
     problems: dict[str, str] = {}
     try:
         async with asyncio.timeout(1):
@@ -46,9 +58,12 @@ async def ready(platform: Here, response: Response) -> Readiness:
         problems["execution log"] = platform.executions.problem() or "It cannot be written."
     if problems:
         response.status_code = 503
+    status: Literal["ready", "not ready"] = "not ready" if problems else "ready"
+    if not await known(request):
+        return Readiness(status=status)
     agents = {
-        status.id: status.problem or status.state.value
-        for status in platform.orchestrator.lifecycle.statuses()
-        if status.state is not LifecycleState.RUNNING
+        agent.id: agent.problem or agent.state.value
+        for agent in platform.orchestrator.lifecycle.statuses()
+        if agent.state is not LifecycleState.RUNNING
     }
-    return Readiness(status="not ready" if problems else "ready", problems=problems, agents=agents)
+    return Readiness(status=status, problems=problems, agents=agents)

@@ -1,10 +1,8 @@
 """Who is asking, and what they may do.
 
-Owns how a key arrives and the token of the home's own command line. Keys and roles are the policy's.
+Owns how a key arrives. Keys, roles and the owner's token are the policy's.
 """
 
-import hmac
-import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,8 +11,8 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from steward.contract.call import Caller, CallerKind
-from steward.contract.errors import ErrorCode, UnavailableError
-from steward.policy.access import LOCAL_USER, Holder, Role
+from steward.contract.errors import ErrorCode, ForbiddenError, UnavailableError
+from steward.policy.access import LOCAL_USER, Holder, Role, came_through_a_proxy
 from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api.state import platform_of
 
@@ -28,6 +26,7 @@ class Identity:
     name: str
     role: Role
     user: str = LOCAL_USER
+    owner: bool = False  # came with the token of the home itself, as its command line does
 
     @property
     def caller(self) -> Caller:
@@ -54,18 +53,28 @@ def bearer(request: Request) -> str | None:
 async def identify(
     request: Request, _key: Annotated[Any, Depends(_header)], _token: Annotated[Any, Depends(_bearer)]
 ) -> Identity:
-    token = bearer(request)
-    local_token: str = request.app.state.local_token
-    if token is not None and hmac.compare_digest(token.encode(), local_token.encode()):
-        return Identity(LOCAL_USER, Role.ADMIN)
-    here = _loopback(request) and not request.scope.get("guest")
-    holder = await platform_of(request).keys.admit(token, local=here)
-    _require_patience(request, holder.name)
-    return Identity(holder.name, holder.role, holder.user)
+    holder = await _holder(request)
+    if not holder.owner:
+        _require_patience(request, holder.name)
+    return Identity(holder.name, holder.role, holder.user, holder.owner)
+
+
+async def known(request: Request) -> bool:
+    """Whether anybody asks: for routes that also answer to nobody, with less."""
+    try:
+        await _holder(request)
+    except (ForbiddenError, UnavailableError):  # where the keys cannot be looked up either
+        return False
+    return True
+
+
+async def _holder(request: Request) -> Holder:
+    passed_on = came_through_a_proxy(request.headers.keys())
+    return await platform_of(request).keys.admit(bearer(request), passed_on=passed_on)
 
 
 def _require_patience(request: Request, name: str) -> None:
-    """The home's own command line is never kept waiting; everybody else shares the machine."""
+    """The owner's own programs are never kept waiting; everybody else shares the machine."""
     limit: RateLimit | None = request.app.state.limit
     seconds = limit.wait(name) if limit is not None else 0.0
     if seconds:
@@ -75,15 +84,6 @@ def _require_patience(request: Request, name: str) -> None:
             fix=f"Wait {max(1, round(seconds))} s, or raise STEWARD_RATE_LIMIT.",
             details={"retry_after": max(1, round(seconds))},
         )
-
-
-def _loopback(request: Request) -> bool:
-    if request.client is None:
-        return False
-    try:
-        return ipaddress.ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
 
 
 def needs(role: Role) -> Callable[..., Any]:

@@ -29,7 +29,7 @@ class WithGateway:
     def __init__(self, app: FastAPI, platform: Platform, *, any_host: bool) -> None:
         self._app = app
         self._platform = platform
-        keys = KnownKeys(platform.keys, local_token=app.state.local_token)
+        keys = KnownKeys(platform.keys)
         self._guard = Guard(keys, any_host=any_host, limit=RateLimit.of(platform.settings.rate_limit))
         self._gateways: dict[str, HttpGateway] = {}
         self._serving: set[asyncio.Task[None]] = set()

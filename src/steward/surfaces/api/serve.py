@@ -4,7 +4,6 @@ import asyncio
 import ipaddress
 import logging
 import os
-import secrets
 import signal
 import socket
 import threading
@@ -12,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import uvicorn
+from fastapi import FastAPI
 
 from steward.bootstrap import Platform, open_platform
 from steward.bootstrap.home import initialised
@@ -24,10 +24,12 @@ from steward.surfaces.api.app import create_app
 from steward.surfaces.api.mcp import WithGateway
 from steward.surfaces.instance import Instance, announced, require_none
 from steward.surfaces.web.serving import Page
+from steward.surfaces.web.visits import SignInLinks
 
 logger = logging.getLogger(__name__)
 
 SECONDS_TO_FINISH_CALLS = 30
+SignIn = Callable[[], str]  # an address that signs one browser in, once
 
 
 async def serve(
@@ -35,25 +37,27 @@ async def serve(
     *,
     host: str,
     port: int,
-    ready: Callable[[str], None],
+    ready: Callable[[str, SignIn | None], None],
     page: bool = True,
     samples: bool = False,
 ) -> None:
-    """Serve until told to stop. `ready` is called with the address once requests are answered."""
+    """Serve until told to stop.
+
+    `ready` is called once requests are answered: with the address, and with what makes one-time addresses of
+    the page, where there is one.
+    """
     await require_none(settings)
     is_new = not initialised(settings)
     listening = _bind(host, port)
     with listening, terminal.watched() as terminal_closed:
         address = f"http://{_printable(host)}:{listening.getsockname()[1]}"
-        token = secrets.token_urlsafe(32)
         async with open_platform(settings) as platform:
             await _require_key_beyond_loopback(platform, host)
             others = not _is_loopback(host)
             limit = RateLimit.of(settings.rate_limit)
-            visitors = Page(api=_own_address(listening), key_required=others) if page else None
+            visitors = Page(api=_own_address(listening)) if page else None
             api = create_app(
                 platform,
-                local_token=token,
                 any_host=others,
                 origins=settings.origins,
                 limit=limit,
@@ -69,16 +73,21 @@ async def serve(
                 proxy_headers=False,  # whoever stands in front, the peer's own address is the true one
                 timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
             )
-            instance = Instance(url=address, token=token, pid=os.getpid())
+            instance = Instance(url=address, pid=os.getpid())
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(app.run())
                 if visitors is not None:
                     await stack.enter_async_context(visitors.run())
                 stack.enter_context(announced(settings, instance))
-                ready(address)
+                ready(address, _sign_in(api, platform, _own_address(listening)))
                 fill = samples and settings.samples and is_new
                 await stack.enter_async_context(_beginning(platform, fill=fill))
                 await _Server(config, terminal_closed).serve(sockets=[listening])
+
+
+def _sign_in(api: FastAPI, platform: Platform, address: str) -> SignIn | None:
+    links: SignInLinks | None = api.state.links
+    return None if links is None else lambda: address + links.make(platform.owner_token)
 
 
 @asynccontextmanager

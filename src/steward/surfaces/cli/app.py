@@ -14,6 +14,7 @@ from steward.contract.errors import InputError
 from steward.surfaces.cli import (
     agents,
     ask,
+    connecting,
     demo,
     evaluation,
     gaps,
@@ -21,6 +22,7 @@ from steward.surfaces.cli import (
     knowledge,
     log,
     memory,
+    opening,
     ownership,
     proposals,
     questions,
@@ -61,6 +63,8 @@ app = typer.Typer(
 )
 
 workspace.register(app)
+opening.register(app)
+connecting.register(app)
 demo.register(app)
 ask.register(app)
 stop.register(app)

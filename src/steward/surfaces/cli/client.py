@@ -5,7 +5,6 @@ process, without a socket. One path means that a command, a page and a client se
 """
 
 import json
-import secrets
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -32,9 +31,9 @@ def route(*parts: str) -> str:
 class Api:
     """The API as commands use it: JSON in, JSON out, problems as `StewardError`."""
 
-    def __init__(self, wire: Wire, *, running: bool) -> None:
+    def __init__(self, wire: Wire, *, running: str | None = None) -> None:
         self._wire = wire
-        self.running = running  # whether a `steward up` answers, as opposed to this process
+        self.running = running  # the address of a `steward up` that answers; None: this process does
 
     async def get(self, path: str, **query: Any) -> dict[str, Any]:
         return await self._send("GET", path, query=query)
@@ -161,12 +160,12 @@ async def connect(
     """The API. Where nobody runs it, it is opened here, with all agents or only those a command names."""
     # Imported here because each of these costs start-up time that --help must not pay.
     from steward.settings import load_settings  # noqa: PLC0415
-    from steward.surfaces.instance import find_running  # noqa: PLC0415
+    from steward.surfaces.instance import find_running, signed  # noqa: PLC0415
 
     settings = settings or load_settings()
     running = await find_running(settings)
     if running is not None:
-        yield Api(SocketWire(running.url, {"Authorization": f"Bearer {running.token}"}), running=True)
+        yield Api(SocketWire(running.url, signed(settings)), running=running.url)
         return
 
     # What the API itself needs takes seconds to load: only where nobody else has it.
@@ -175,6 +174,5 @@ async def connect(
     from steward.surfaces.cli.inprocess import InProcess  # noqa: PLC0415
 
     async with open_platform(settings, agents=agents) as platform:
-        token = secrets.token_urlsafe(32)
-        app = create_app(platform, local_token=token)
-        yield Api(InProcess(app, {"Authorization": f"Bearer {token}"}), running=False)
+        headers = {"Authorization": f"Bearer {platform.owner_token}"}
+        yield Api(InProcess(create_app(platform), headers))

@@ -93,7 +93,7 @@ class _Stage:
     @contextmanager
     def up(self) -> Generator[None]:
         with subprocess.Popen(  # noqa: S603 - our own program
-            [*STEWARD, "up", "--port", "0"],
+            [*STEWARD, "up", "--port", "0", "--no-open"],
             env=self._environment,
             cwd=self._folder,
             stdout=subprocess.PIPE,
@@ -103,7 +103,8 @@ class _Stage:
                 first = process.stdout.readline() if process.stdout else ""
                 if "Steward is up" not in first:
                     raise StewardError("Steward did not start.", fix="'steward doctor' says why.")
-                say(_dim(first.strip()))
+                second = process.stdout.readline() if process.stdout else ""
+                say(_dim(f"{first}{second}".strip()))
                 yield
             finally:
                 process.terminate()

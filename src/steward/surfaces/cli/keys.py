@@ -20,7 +20,7 @@ def add(
     user: Annotated[str, typer.Option(help="Whose data it reaches.")] = "local",
     as_json: JsonFlag = False,
 ) -> None:
-    """Make a key and show it, once. From the first key on, other programs need one.
+    """Make a key and show it, once. 'steward connect' makes one for a client, with what to paste there.
 
     \b
     Example: steward keys add laptop --role approve
@@ -56,7 +56,7 @@ def list_keys(as_json: JsonFlag = False) -> None:
             (key["id"], key["name"], key["role"], key["user"], key["created_at"][:16])
             for key in found["items"]
         ]
-        empty = "There are no keys: on this machine none is needed, and nobody else is let in."
+        empty = "There are no keys: only you come in, with the token of your home."
         show_table(("ID", "NAME", "ROLE", "USER", "MADE"), rows, empty=empty)
 
     run(work, as_json=as_json)

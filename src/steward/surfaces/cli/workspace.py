@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from steward.surfaces.cli.opening import FILE, OpenOption, show, wanted
 from steward.surfaces.cli.output import Exit, JsonFlag, run, say, show_json
 
 HOST = "127.0.0.1"
@@ -51,7 +52,7 @@ def doctor(host: HostOption = HOST, port: PortOption = PORT, as_json: JsonFlag =
         settings = load_settings()
         running = await find_running(settings)
         address = None if running is None else running.url
-        away = None if running is None else await agents_away(running)
+        away = None if running is None else await agents_away(settings, running)
         looking = diagnose(settings, host=host, port=port, running=address, away=away)
         findings = [item async for item in looking]
         bad = [item for item in findings if item.verdict is Verdict.BAD]
@@ -77,9 +78,10 @@ def up(
     host: HostOption = HOST,
     port: PortOption = PORT,
     page: Annotated[bool, typer.Option(help="Serve the web page at /.")] = True,
+    browser: OpenOption = None,
     samples: Annotated[bool, typer.Option("--samples", help="Fill a new, empty home with samples.")] = False,
 ) -> None:
-    """Start Steward: HTTP API, gateway and page on one address.
+    """Start Steward: HTTP API, gateway and page on one address. Prints an address that signs you in, once.
 
     \b
     Example: steward up --port 8700
@@ -87,12 +89,22 @@ def up(
 
     async def work() -> None:
         from steward.settings import load_settings  # noqa: PLC0415 - not needed for --help
-        from steward.surfaces.api.serve import serve  # noqa: PLC0415
+        from steward.surfaces.api.serve import SignIn, serve  # noqa: PLC0415
 
-        def ready(address: str) -> None:
+        settings = load_settings()
+
+        def ready(address: str, sign_in: SignIn | None) -> None:
             say(f"Steward is up at {address} (API documentation at {address}/docs). Ctrl-C stops it.")
+            if sign_in is None:
+                return
+            say(f"Sign in, once and within ten minutes: {sign_in()}")
+            if wanted(browser, default=settings.open_page):
+                show(sign_in(), settings.home)
 
-        await serve(load_settings(), host=host, port=port, ready=ready, page=page, samples=samples)
+        try:
+            await serve(settings, host=host, port=port, ready=ready, page=page, samples=samples)
+        finally:
+            (settings.home / FILE).unlink(missing_ok=True)
 
     run(work, long_lived=True)
 

@@ -33,11 +33,10 @@ def main() -> None:
     chosen = st.navigation(list(pages.values()))
     session.speak()
     chosen.run()
-    if st.session_state.get("key"):
-        with st.sidebar:
-            who = session.me()
-            st.caption(f"Key: {look.plain(who['name'])} ({who['role']})")
-            st.button("Leave", icon=":material/logout:", on_click=session.sign_out, type="tertiary")
+    with st.sidebar:
+        who = session.me()
+        st.caption(f"Signed in: {look.plain(who['name'])} ({who['role']})")
+        st.button("Leave", icon=":material/logout:", on_click=session.sign_out, type="tertiary")
 
 
 main()

@@ -6,12 +6,10 @@ only the API pays nothing for the page. Does not own what the page shows (main.p
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
-
-from steward.surfaces.web.visits import cookie_for
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Scope = MutableMapping[str, Any]
@@ -62,8 +60,7 @@ HEADERS = (
 class WithPage:
     """An ASGI application: what is not the API's is the page's, addresses within the page included.
 
-    Guests, pages of other sites that may call the API with a key, have no business with the page's socket:
-    behind it the page would ask the API as itself.
+    Guests, pages of other sites that may call the API with a key, have no business with the page.
     """
 
     def __init__(self, app: App, page: App) -> None:
@@ -77,15 +74,11 @@ class WithPage:
 
 
 class Page:
-    """The page as an ASGI application. `key_required`: nobody gets in without a key, from here either.
+    """The page as an ASGI application. Who may see it is decided before (gate.py)."""
 
-    Its visitors may be on other machines, but what it asks of the API comes from this one, so the API cannot
-    tell; where other machines are served, the page itself insists on a key.
-    """
-
-    def __init__(self, *, api: str, key_required: bool) -> None:
+    def __init__(self, *, api: str) -> None:
         self.proof = secrets.token_urlsafe(32)  # that a request is the page's own, for receipts
-        self._secrets = {"steward": {"api": api, "key_required": key_required, "proof": self.proof}}
+        self._secrets = {"steward": {"api": api, "proof": self.proof}}
         self._stack = AsyncExitStack()
         self._starting = asyncio.Lock()
         self._app: App | None = None
@@ -98,7 +91,7 @@ class Page:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS, *_visit(scope)]
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
         await app(scope, receive, guarded)
@@ -125,16 +118,6 @@ async def _to_the_front(scope: Scope, send: Any) -> None:
     headers = [(b"location", where), (b"content-length", b"0"), *HEADERS]
     await send({"type": "http.response.start", "status": 307, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
-
-
-def _visit(scope: Scope) -> Sequence[tuple[bytes, bytes]]:
-    """A document, as opposed to its parts, begins a visit or goes on with one; also when it is unchanged."""
-    path: str = scope["path"]
-    if path.startswith("/_stcore/") or "." in path.rpartition("/")[2]:
-        return ()
-    sent = next((value for name, value in scope["headers"] if name == b"cookie"), b"")
-    cookie = cookie_for(sent.decode("latin-1"))
-    return () if cookie is None else ((b"set-cookie", cookie.encode()),)
 
 
 def _load(known: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:

@@ -1,7 +1,7 @@
 """A visit: which key it acts with, and how it is told that something went wrong.
 
 The key lives in the memory of this process only: it is never written down. Loading the page again keeps it,
-closing the browser or leaving ends it (visits.py).
+closing the browser or leaving ends it (visits.py). Signing in happens before the page (gate.py).
 """
 
 from collections.abc import Generator, Mapping
@@ -39,29 +39,20 @@ def sign_in() -> bool:
     """Whether this visit may go on; otherwise what it takes is on the page."""
     if "key" not in st.session_state and (known := VISITS.recall(_visit())):
         st.session_state["key"] = known
-    if _place()["key_required"] and not st.session_state.get("key"):
-        _ask_for_key(None)
+    if not st.session_state.get("key"):
+        _send_away("You are not signed in.")
         return False
     try:
         st.session_state["me"] = api().get("/v1/me")
     except StewardError as error:
         if error.code == ErrorCode.UNAUTHENTICATED:
-            VISITS.forget(_visit())
-            _ask_for_key("This key is not known here." if st.session_state.get("key") else None)
+            sign_out()
+            _send_away("The key that you signed in with opens nothing any more.")
         else:
             explain(error)
             st.button("Try again", icon=":material/refresh:")
         return False
-    _remember()
     return True
-
-
-def _remember() -> None:
-    """Once a session: what leaving forgot in one tab, another tab does not bring back."""
-    key, visit = st.session_state.get("key"), _visit()
-    if key and visit and not st.session_state.get("remembered"):
-        VISITS.remember(visit, key)
-        st.session_state["remembered"] = True
 
 
 def sign_out() -> None:
@@ -72,18 +63,10 @@ def sign_out() -> None:
         del st.session_state[name]
 
 
-def _ask_for_key(problem: str | None) -> None:
+def _send_away(why: str) -> None:
     st.title("Steward")
-    st.write("This workspace has keys. The page acts with yours, and may do what your key may.")
-    with st.form("sign-in"):
-        key = st.text_input("Your key", type="password", autocomplete="current-password")
-        if st.form_submit_button("Come in", type="primary") and key:
-            sign_out()
-            st.session_state["key"] = key.strip()
-            st.rerun()
-    if problem:
-        st.error(problem, icon=":material/key_off:")
-    st.caption("`steward keys add NAME --role approve` makes one, on the machine where Steward runs.")
+    st.write(why)
+    st.html('<a href="/sign-in">Sign in</a>')  # plain: parts of the page come no more to who is not signed in
 
 
 def explain(error: StewardError) -> None:

@@ -1,9 +1,11 @@
-"""A browser that comes back: the page loaded again is the same visit, and needs no key again.
+"""Browsers that are signed in, and the one-time addresses that sign them in.
 
-The browser holds a random word in a cookie that no script can read and that ends with the browser. Which key
-that visit acts with stays in the memory of this process: it is in no cookie, address, file or log.
+The browser holds a random word in a cookie that no script can read, that no other site sends along and that
+ends with the browser. Which key that visit acts with stays in the memory of this process: it is in no cookie,
+address, file or log. A one-time address holds a word of its own, which is worth nothing after its first use.
 """
 
+import hashlib
 import secrets
 import threading
 import time
@@ -13,6 +15,8 @@ from http.cookies import CookieError, SimpleCookie
 
 COOKIE = "steward-visit"
 SECONDS_KEPT = 12 * 3600.0  # since the visit was last seen
+LINK_SECONDS = 600.0
+MOST_LINKS = 100
 
 
 @dataclass(slots=True)
@@ -29,38 +33,77 @@ class Visits:
         self._visits: dict[str, _Visit] = {}
         self._lock = threading.Lock()
 
-    def remember(self, visit: str, key: str) -> None:
+    def begin(self, key: str) -> str:
+        """A new visit and its word. Never a word that a browser brought: somebody may have planted it."""
+        word = secrets.token_urlsafe(32)
         with self._lock:
-            self._visits[visit] = _Visit(key, self._clock())
+            self._visits[word] = _Visit(key, self._clock())
+        return word
 
-    def recall(self, visit: str) -> str | None:
+    def recall(self, word: str) -> str | None:
         with self._lock:
             oldest = self._clock() - SECONDS_KEPT
             self._visits = {name: kept for name, kept in self._visits.items() if kept.seen > oldest}
-            known = self._visits.get(visit)
+            known = self._visits.get(word)
             if known is None:
                 return None
             known.seen = self._clock()
             return known.key
 
-    def forget(self, visit: str) -> None:
+    def forget(self, word: str) -> None:
         with self._lock:
-            self._visits.pop(visit, None)
+            self._visits.pop(word, None)
 
 
 VISITS = Visits()  # one process serves one page
 
 
-def cookie_for(header: str) -> str | None:
-    """The cookie to set on a page that is loaded with these; None when its visit is known already.
+@dataclass(frozen=True, slots=True)
+class _Link:
+    key: str
+    until: float
 
-    A word that nobody came in with is replaced, so that one which somebody else put there opens nothing.
-    """
+
+class SignInLinks:
+    """One-time addresses, each for the key of whoever asked for it. Only their words' hashes are kept."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._links: dict[bytes, _Link] = {}
+
+    def make(self, key: str) -> str:
+        """The path of a new one."""
+        self._drop_old()
+        while len(self._links) >= MOST_LINKS:
+            del self._links[next(iter(self._links))]
+        code = secrets.token_urlsafe(32)
+        self._links[_hashed(code)] = _Link(key, self._clock() + LINK_SECONDS)
+        return f"/sign-in?code={code}"
+
+    def use(self, code: str) -> str | None:
+        """The key it stands for, once; None for what was used, is too old or was never made."""
+        self._drop_old()
+        link = self._links.pop(_hashed(code), None)
+        return None if link is None else link.key
+
+    def _drop_old(self) -> None:
+        now = self._clock()
+        self._links = {word: link for word, link in self._links.items() if link.until > now}
+
+
+def _hashed(code: str) -> bytes:
+    return hashlib.sha256(code.encode(errors="replace")).digest()
+
+
+def word_in(header: str) -> str:
+    """The visit's word among these cookies; empty when there is none."""
     try:
         sent = SimpleCookie(header).get(COOKIE)
     except CookieError:
-        sent = None
-    if sent is not None and VISITS.recall(sent.value) is not None:
-        return None
-    # Lax: a link from elsewhere that leads here still finds its visit; requests of other sites never do.
-    return f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+        return ""
+    return "" if sent is None else sent.value
+
+
+def cookie_of(word: str) -> str:
+    # Strict: nothing that another site begins carries it, a link to here included (gate.py knows a way).
+    return f"{COOKIE}={word}; Path=/; HttpOnly; SameSite=Strict"

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -16,8 +15,8 @@ SEED = 14
 
 
 @pytest.fixture(scope="module")
-def user(victim: Victim) -> Iterator[httpx.Client]:
-    yield victim.acting("use")
+def user(victim: Victim) -> httpx.Client:
+    return victim.acting("use")
 
 
 def written(victim: Victim, last: str) -> str:

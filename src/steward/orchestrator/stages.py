@@ -217,6 +217,8 @@ class Approve:
 
     async def __call__(self, passage: Passage) -> ToolResult:
         tool, call, assessment = passage.resolved(), passage.call, passage.assessment
+        if assessment is not None and assessment.refused is not None:
+            return Failed(error=f"Nothing was run. {assessment.refused}", code=ErrorCode.FORBIDDEN)
         reason = (
             "its risk was not assessed"
             if assessment is None

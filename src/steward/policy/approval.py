@@ -6,10 +6,11 @@ fixes, and whatever goes wrong on the way ends in asking.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.policy.bounds import out_of_bounds
 from steward.policy.estimate import Kind, estimate
 from steward.policy.risk import rate_by_name, requires_approval
 from steward.policy.rules import DoubtError, Rules, floor
@@ -30,6 +31,7 @@ class Assessment:
     effect: Effect
     reasons: tuple[str, ...] = ()
     trusted: bool = False
+    refused: str | None = None  # why nobody can agree to it
 
 
 def assess(
@@ -37,7 +39,9 @@ def assess(
 ) -> Assessment:
     """Rate one call. `resolve` follows links to real paths; without it paths are judged as written."""
     try:
-        return _assess(spec, arguments, rules, resolve)
+        refused = out_of_bounds(arguments, rules.bounds, resolve=resolve)
+        assessment = _assess(spec, arguments, rules, resolve)
+        return assessment if refused is None else replace(assessment, refused=refused)
     except DoubtError as doubt:
         return _ask(str(doubt))
     except Exception as error:  # noqa: BLE001 - what cannot be judged is irreversible

@@ -83,6 +83,22 @@ def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
     return _problem(failed.error, envelope(failed))
 
 
+def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> dict[str, Any]:
+    """What `resources/read` and `prompts/get` answer, from the answer of the call that stands for them.
+
+    Raises `MCPError` for what was not done; questions to the client pass as they are.
+    """
+    if "content" not in shape:
+        return dict(shape)
+    said: Mapping[str, Any] = shape.get("structuredContent") or {}
+    if not shape.get("isError"):
+        return dict(said)
+    code = said.get("error_code") or said.get("status")
+    number = not_found if code == ErrorCode.NOT_FOUND else SYSTEM_ERROR
+    data = {"code": code, "proposal_id": said.get("proposal_id")}
+    raise MCPError(number, shape["content"][0]["text"], {key: value for key, value in data.items() if value})
+
+
 def pending(waiting: PendingApproval) -> dict[str, Any]:
     text = (
         f"Nothing was run yet: this call waits for a person ({waiting.reason}). "

@@ -65,19 +65,26 @@ class Calls:
             if (handover := _handover(context)) is not None:
                 handover.attached.set()
                 return await self._conversations.carry_on(context, handover.running, handover.link, finish)
-            if (retry := retry_of(params)) is not None:
-                return await self._again(context, target, retry)
-            link = self._conversations.link(context, responses_of(params))
-            call = ToolCall(
-                tool=target.tool,
-                arguments=target.arguments,
-                caller=caller_of(context),
-                user=acts_for(self._door, target, user_of(context)),
-                channel=link,
-            )
-            return await self._conversations.hold(context, link, self._door.execute(call), finish)
+            return await self.through(context, params, target)
         except StewardError as error:
             raise MCPError(INVALID_PARAMS, error.explain(), {"code": error.code}) from error
+
+    async def through(
+        self, context: Context, params: types.InputResponseRequestParams, target: Target
+    ) -> dict[str, Any]:
+        """Take this call through the door, or go on with it where it waits for the client's answers."""
+        if (retry := retry_of(params)) is not None:
+            return await self._again(context, target, retry)
+        link = self._conversations.link(context, responses_of(params))
+        call = ToolCall(
+            tool=target.tool,
+            arguments=target.arguments,
+            caller=caller_of(context),
+            user=acts_for(self._door, target, user_of(context)),
+            channel=link,
+        )
+        work = self._door.execute(call)
+        return await self._conversations.hold(context, link, work, partial(self._finish, target))
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:
         if not isinstance(result, PendingApproval):

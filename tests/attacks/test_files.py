@@ -15,7 +15,7 @@ from fastmcp.client.transports import StreamableHttpTransport
 from tests.attacks.conftest import Victim, running_victim
 from tests.postgres import TestServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
 
 SERVER = Path(__file__).parents[1] / "servers" / "shelf.py"
 MARK = "zebra-quartz-4711"  # stands in every file that must not be had

@@ -9,7 +9,7 @@ from tests.attacks.conftest import Victim
 from tests.secret_catalogue import CONTEXTS, OWN, SHAPES, TOKENS, filled
 from tests.waiting import until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
 
 SEED = 14
 

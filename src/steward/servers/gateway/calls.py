@@ -17,6 +17,7 @@ from mcp_types import INVALID_PARAMS
 
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, ToolResult
 from steward.contract.errors import StewardError
+from steward.contract.runs import RunRecord
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
@@ -25,6 +26,7 @@ from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, mo
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.views import SEARCH, Catalogue, Target, View, acts_for
 
+MOST_RUNS = 1_000
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
 APPROVAL = "approval"
 _APPROVAL_SCHEMA: dict[str, Any] = {
@@ -45,6 +47,31 @@ class Handover:
     attached: asyncio.Event
 
 
+class SessionRuns:
+    """What each session has read so far. Who sends no session along cannot be known from one to the next."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, RunRecord] = {}
+
+    def of(self, session: str) -> RunRecord | None:
+        if not session:
+            return None
+        run = self._runs.pop(session, None) or RunRecord()
+        while len(self._runs) >= MOST_RUNS:
+            self._runs.pop(next(iter(self._runs)))  # the one that was quiet for longest
+        self._runs[session] = run
+        return run
+
+    def forget(self, session: str) -> None:
+        self._runs.pop(session, None)
+
+
+def session_key(context: Context) -> str:
+    """The HTTP session that a request belongs to; a pipe carries only one."""
+    request = context.request
+    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
+
+
 class Calls:
     def __init__(
         self, door: Orchestrator, view: View, catalogue: Catalogue, conversations: Conversations
@@ -53,6 +80,7 @@ class Calls:
         self._view = view
         self._catalogue = catalogue
         self._conversations = conversations
+        self.runs = SessionRuns()
 
     async def handle(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         try:
@@ -82,6 +110,7 @@ class Calls:
             caller=caller_of(context),
             user=acts_for(self._door, target, user_of(context)),
             channel=link,
+            run=self.runs.of(session_key(context)),
         )
         work = self._door.execute(call)
         return await self._conversations.hold(context, link, work, partial(self._finish, target))

@@ -178,6 +178,7 @@ class HttpGateway:
             caller=Caller(CallerKind.CLIENT, member.id),
             user=acts_for(self._door, target, member.user),
             channel=link,
+            run=self._gateway.calls.runs.of(call.headers.get(b"mcp-session-id", b"").decode("latin-1")),
         )
         try:
             result = await self._door.execute(work)

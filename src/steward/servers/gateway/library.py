@@ -102,6 +102,7 @@ def _unlisted(tool: str, description: str, function: ToolFunction, /, **fields: 
             risk=RiskLevel.REVERSIBLE,
             effect=Effect.READS,
             hints=ToolHints(read_only=True, idempotent=True),
+            category="resources",
             listed=False,
         ),
         function,

@@ -32,7 +32,7 @@ from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
-from steward.servers.gateway.calls import Calls, principal
+from steward.servers.gateway.calls import Calls, principal, session_key
 from steward.servers.gateway.conversation import Conversations
 from steward.servers.gateway.library import READ, library_agent
 from steward.servers.gateway.link import Context, modern
@@ -227,17 +227,12 @@ class Gateway:
         """A session ended."""
         self._sessions.pop(session, None)
         self._levels.pop(session, None)
+        self.calls.runs.forget(session)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-def session_key(context: Context) -> str:
-    """The HTTP session that a request belongs to; a pipe carries only one."""
-    request = context.request
-    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
 
 
 _CACHED: tuple[Any, ...] = (

@@ -47,7 +47,7 @@ class Scene:
         """One turn with a model that follows the script."""
         self.model.script[:] = script
         body = {"message": text, "agent": "assistant", **more}
-        return self.victim.acting(role).post("/v1/chat", json=body).raise_for_status().json()
+        return self.victim.acting(role).post("/v1/chat", json=body, timeout=120).raise_for_status().json()
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         user = self.victim.acting("use")
@@ -211,21 +211,25 @@ def test_a_clients_session_is_watched_as_an_agents_turn_is(scene: Scene) -> None
 # --- what must go on working ---
 
 
+def ran(answer: dict[str, Any]) -> bool:
+    return answer["tool_calls"][-1]["status"] == "done"
+
+
 def test_what_the_person_typed_is_sent_without_asking(scene: Scene) -> None:
     search = CallTools(("web_search", {"query": "insulin pumps in Lisbon"}))
     answer = scene.say(
         "Read that page, then search for insulin pumps in Lisbon.", RECALL, scene.page, search, DONE
     )
-    assert (answer["status"], "insulin pumps in lisbon" in scene.left()) == ("done", True)
+    assert (ran(answer), "insulin pumps in lisbon" in scene.left()) == (True, True)
 
 
 def test_what_only_the_page_said_is_sent_without_asking(scene: Scene) -> None:
     search = CallTools(("web_search", {"query": "capital of France on the Seine"}))
     answer = scene.say("Read that page for me.", RECALL, scene.page, search, DONE)
-    assert (answer["status"], "seine" in scene.left()) == ("done", True)
+    assert (ran(answer), "seine" in scene.left()) == (True, True)
 
 
 def test_memory_is_sent_as_long_as_nobody_elses_text_was_read(scene: Scene) -> None:
     search = CallTools(("shelf__look", {"topic": "policy QX77401882 terms"}))
     answer = scene.say("Look my policy up.", RECALL, search, DONE)
-    assert answer["status"] == "done"
+    assert ran(answer)

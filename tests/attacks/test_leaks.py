@@ -19,6 +19,7 @@ from fastmcp.client.transports import StreamableHttpTransport
 from tests.attacks.conftest import Victim, running_victim
 from tests.postgres import TestServer
 from tests.scripted_model import CallTools, Say, ScriptedModel, scripted_model
+from tests.waiting import until
 from tests.websites import Web, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
@@ -53,6 +54,9 @@ class Scene:
         user = self.victim.acting("use")
         return user.post(f"/v1/tools/{tool}/call", json={"arguments": arguments}).json()
 
+    def has_server(self) -> bool:
+        return self.victim.acting("use").get("/v1/tools/shelf__look").status_code == 200
+
     def left(self) -> str:
         """All that the other side was ever sent."""
         sent = self.victim.folder / "sent.txt"
@@ -80,6 +84,7 @@ def scene(postgres: TestServer, tmp_path_factory: pytest.TempPathFactory) -> Ite
         ) as victim,
     ):  # fmt: skip
         made = Scene(victim, model, web)
+        asyncio.run(until(made.has_server, seconds=60))
         assert made.call("store_memory", content=MEMORY)["success"]
         assert made.call("manage_collections", action="create", collection_name="papers")["success"]
         paper = {"content": PAPER, "source": "paper.md", "collection": "papers"}

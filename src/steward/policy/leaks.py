@@ -32,6 +32,7 @@ SHORTEST_WORD, SHORTEST_NUMBER, SHORTEST_MIXED = 4, 5, 4
 SHORTEST_HIDDEN = 6  # a word that is looked for inside others
 LONGEST_PLAIN = 24  # a longer run of letters and digits that nobody wrote may be a text in disguise
 
+_COMMON_STEMS = frozenset(map(english_stem, COMMON_WORDS))
 _WORD = re.compile(r"[^\W_]+")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,6}")
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]}]{1,2000}")
@@ -117,7 +118,7 @@ def _opaque_shown(opaque: str | None, run: RunRecord) -> str | None:
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a text that say something."""
-    return frozenset(word for word in _WORD.findall(_plain(text)) if _says_something(word))
+    return frozenset(word for word in set(_WORD.findall(_plain(text))) if _says_something(word))
 
 
 def texts_of(value: object, *, answer: bool = True) -> Iterator[str]:
@@ -206,7 +207,7 @@ def _says_something(word: str) -> bool:
         return len(word) >= SHORTEST_NUMBER
     if _has_digit(word):
         return len(word) >= SHORTEST_MIXED
-    return len(word) >= SHORTEST_WORD and word not in COMMON_WORDS
+    return len(word) >= SHORTEST_WORD and english_stem(word) not in _COMMON_STEMS
 
 
 def _has_digit(word: str) -> bool:

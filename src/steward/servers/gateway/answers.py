@@ -8,7 +8,7 @@ from typing import Any, assert_never, cast
 
 import orjson
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO_META_KEY
 from pydantic import BaseModel
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
@@ -94,7 +94,7 @@ def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> di
     if not shape.get("isError"):
         return dict(said)
     code = said.get("error_code") or said.get("status")
-    number = not_found if code == ErrorCode.NOT_FOUND else SYSTEM_ERROR
+    number = not_found if code == ErrorCode.NOT_FOUND else INTERNAL_ERROR
     data = {"code": code, "proposal_id": said.get("proposal_id")}
     raise MCPError(number, shape["content"][0]["text"], {key: value for key, value in data.items() if value})
 

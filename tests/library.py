@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
+from steward.contract.places import Places
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.knowledge.service import KnowledgeBase
@@ -35,7 +36,7 @@ async def open_base(
             embedder=embedder(),
             reranker=reranker() if reading else None,
             readers=readers,
-            roots=roots,
+            places=Places.of(roots),
         )
 
 

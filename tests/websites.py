@@ -62,6 +62,7 @@ class Web:
     broken: str | None = None  # "silent", "garbage" or "down": what the search does instead of answering
     searched: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)  # every address but searches, as it was sent
 
     @property
     def search(self) -> str:
@@ -93,6 +94,8 @@ class Web:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             target = urlsplit((await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1])
+            if target.path != "/search":
+                self.asked.append(target.geturl())
             await self._answer(target.path, parse_qs(target.query), reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass

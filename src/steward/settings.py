@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from steward.contract.errors import ConfigError
+from steward.contract.places import Places
 
 
 def _variable(name: str, default: Any, *, description: str, **limits: Any) -> Any:
@@ -66,7 +67,8 @@ class Settings(BaseModel):
     allowed_roots: str = _variable(
         "STEWARD_ALLOWED_ROOTS",
         "",
-        description="Folders, separated like PATH, that may be read and ingested. Unset: the current folder.",
+        description="Folders, separated like PATH, that may be read and ingested; STEWARD_HOME never is. "
+        "Unset: the current folder, unless that is / or holds your home folder; then none.",
     )
     obsidian_vault: Path | None = _variable(
         "STEWARD_OBSIDIAN_VAULT", None, description="The vault that `log_to_obsidian` writes daily notes to."
@@ -171,10 +173,24 @@ class Settings(BaseModel):
 
     @cached_property
     def roots(self) -> tuple[Path, ...]:
+        """Folders that may be read. Nobody means a whole disk or account by starting Steward there."""
         import os  # noqa: PLC0415 - the separator only; the environment is read above
 
         parts = [part for part in self.allowed_roots.split(os.pathsep) if part.strip()]
-        return tuple(Path(part).expanduser() for part in parts) or (Path.cwd(),)
+        if parts:
+            return tuple(Path(part).expanduser() for part in parts)
+        here = Path.cwd().resolve()
+        return () if Path.home().resolve().is_relative_to(here) else (here,)
+
+    @cached_property
+    def places(self) -> Places:
+        """The roots without Steward's own home."""
+        return Places.of(self.roots, closed=(self.home,))
+
+    @cached_property
+    def ingestible(self) -> Places:
+        """The same with the files that were uploaded, which lie in the home."""
+        return Places.of(self.roots, closed=(self.home,), opened=(self.uploads_folder,))
 
     @property
     def fetchable_hosts(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from tests.library import reranker
 from tests.scripted_model import SERVER_ERROR, Garbage, scripted_model
 
 from steward.contract.errors import ConflictError, ModelError, NotFoundError
+from steward.contract.places import Places
 from steward.contract.ports import Embedder
 from steward.documents.pool import DocumentReaders
 from steward.knowledge import renewal
@@ -51,7 +52,7 @@ def base(
         embedder=embedder,
         reranker=reranker() if reading else None,
         readers=readers,
-        roots=[Path.cwd()],
+        places=Places.of([Path.cwd()]),
     )
 
 

@@ -110,8 +110,8 @@ async def test_resources_and_prompts_of_all_servers_are_one_library(era: str):
 async def test_what_no_server_has_is_not_found():
     async with gateway(agent(zoo(), "zoo")) as (_, library):
         for wanted in (
-            library.read("book://1"),
-            library.prompt("greet", {}),
+            library.reading("book://1"),
+            library.prompting("greet", {}),
             library.complete({"ref": {"type": "ref/prompt", "name": "greet"}}),
             library.complete({"ref": {"type": "ref/resource", "uri": "book://{id}"}}),
             library.watch("book://1"),

@@ -9,12 +9,12 @@ import pytest
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
-from tests.gatewayhouse import ACCEPT, House, builtin, open_session, served
+from tests.gatewayhouse import ACCEPT, House, build_house, builtin, open_session, served
 
 from steward.contract.errors import AgentError, NotFoundError, UnavailableError
 from steward.contract.tool import ToolSpec
 from steward.providers.functions import FunctionTool, LegacyToolAgent
-from steward.servers.gateway.views import View
+from steward.servers.gateway.views import Target, View
 
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
 ALL = ["echo", "wipe", "count", "ask", "ask_twice", "think", "wait", "fail", "zoo__feed"]
@@ -188,6 +188,29 @@ async def test_a_long_list_comes_in_pages():
                 await mcp.list_tools_mcp(cursor="elsewhere")
 
 
+def read_book(uri: str) -> dict[str, Any]:
+    if uri == "book://burnt":
+        raise UnavailableError("It burnt.")
+    if uri != "book://1":
+        raise NotFoundError("There is no such book.")
+    return {"contents": [{"uri": uri, "text": "Once"}]}
+
+
+def greet(name: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": {"type": "text", "text": f"Hi {name}"}}]}
+
+
+def house_with_books() -> House:
+    """The calls that stand for the shelf's resources and prompts, behind the door as all others."""
+    house = build_house()
+    house.orchestrator.register_agent(
+        LegacyToolAgent(
+            "books", [FunctionTool(builtin("read_book"), read_book), FunctionTool(builtin("greet"), greet)]
+        )
+    )
+    return house
+
+
 class Shelf:
     """Resources and prompts without servers behind them."""
 
@@ -201,21 +224,16 @@ class Shelf:
     async def templates(self) -> Sequence[Mapping[str, Any]]:
         return [{"uriTemplate": "book://{id}", "name": "Book"}]
 
-    async def read(self, uri: str) -> Mapping[str, Any]:
-        if uri == "book://burnt":
-            raise UnavailableError("It burnt.")
-        if uri != "book://1":
-            raise NotFoundError("There is no such book.")
-        return {"contents": [{"uri": uri, "text": "Once"}]}
+    async def reading(self, uri: str) -> Target:
+        return Target("read_book", {"uri": uri})
 
     async def prompts(self) -> Sequence[Mapping[str, Any]]:
         return [{"name": "zoo__greet"}]
 
-    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+    async def prompting(self, name: str, arguments: Mapping[str, str]) -> Target:
         if name != "zoo__greet":
             raise NotFoundError("There is no such prompt.")
-        text = {"type": "text", "text": f"Hi {arguments['name']}"}
-        return {"messages": [{"role": "user", "content": text}]}
+        return Target("greet", arguments)
 
     async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"completion": {"values": [params["argument"]["value"] + "!"]}}
@@ -232,7 +250,7 @@ class Shelf:
 
 @ERAS
 async def test_resources_and_prompts_pass_through(era: str):
-    async with served(library=Shelf()) as house, Client(house.url, mode=era) as mcp:
+    async with served(library=Shelf(), house=house_with_books()) as house, Client(house.url, mode=era) as mcp:
         assert [str(each.uri) for each in await mcp.list_resources()] == ["book://1"]
         assert [each.uri_template for each in await mcp.list_resource_templates()] == ["book://{id}"]
         assert (await mcp.read_resource("book://1"))[0].text == "Once"
@@ -251,7 +269,7 @@ async def test_resources_and_prompts_pass_through(era: str):
     ],
 )
 async def test_a_resource_that_cannot_be_read_is_an_error_of_its_era(era: str, uri: str, code: int):
-    async with served(library=Shelf()) as house, Client(house.url, mode=era) as mcp:
+    async with served(library=Shelf(), house=house_with_books()) as house, Client(house.url, mode=era) as mcp:
         with pytest.raises(MCPError) as refused:
             await mcp.read_resource(uri)
         assert refused.value.error.code == code

@@ -94,3 +94,42 @@ def test_every_part_of_the_home_stands_below_it(tmp_path: Path) -> None:
         settings.database_folder,
     )
     assert all(part.is_relative_to(tmp_path) for part in parts)
+
+
+def test_the_current_folder_is_the_default_root(tmp_path: Path) -> None:
+    assert load_settings().roots == (tmp_path.resolve(),)
+
+
+@pytest.mark.parametrize("home", ["", "ana", "people/ana"])
+def test_neither_the_account_s_home_nor_a_folder_above_it_is_a_root_by_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str
+) -> None:
+    (tmp_path / home).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    assert load_settings().roots == ()
+
+
+def test_the_whole_disk_is_no_root_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert load_settings().roots == ()
+
+
+def test_the_account_s_home_is_a_root_where_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("STEWARD_ALLOWED_ROOTS", "~")
+    assert load_settings().places.folders == (tmp_path.resolve(),)
+
+
+def test_the_home_of_steward_is_closed_and_its_uploads_can_be_ingested(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STEWARD_HOME", str(tmp_path / "home"))
+    settings = load_settings()
+    held = [
+        settings.places.holds(tmp_path / "home" / "token"),
+        settings.places.holds(tmp_path / "home" / "uploads" / "a.txt"),
+        settings.ingestible.holds(tmp_path / "home" / "uploads" / "a.txt"),
+    ]
+    assert held == [False, False, True]

@@ -40,6 +40,7 @@ async def call_through(
         confidence=confidence,
         correlation_id=session.correlation_id,
         channel=session.channel,
+        run=session.run,
     )
     await session.watch.started(call.call_id, spec.name, arguments)
     refused = session.watch.admit(spec, arguments, session)

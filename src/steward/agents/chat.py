@@ -23,6 +23,7 @@ from steward.agents.turn import TurnRun
 from steward.agents.watching import Listener, nobody
 from steward.contract.call import Caller, CallerKind, new_id
 from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError
+from steward.contract.runs import RunRecord
 from steward.conversations.clock import in_zone, now_for_speaker
 from steward.conversations.model import Answer, Conversation, Speaker
 from steward.conversations.turns import read_message, title_of
@@ -111,8 +112,13 @@ class Chat:
         """End the turn of this conversation that runs here; False when none does."""
         return self._running.stop(conversation, user=user)
 
-    async def consult(self, agent: str, request: str, *, user: str, asked_by: Caller) -> Answer:
-        """One agent asks another: nothing is kept, and nothing said is a person's yes."""
+    async def consult(
+        self, agent: str, request: str, *, user: str, asked_by: Caller, within: RunRecord | None = None
+    ) -> Answer:
+        """One agent asks another: nothing is kept, and nothing said is a person's yes or a person's words.
+
+        `within` is the run of who asks: what either reads, both have read.
+        """
         with _asked(agent):
             now = datetime.now(UTC)
             held = Conversation(id="", user=user, agent=agent, title="", created_at=now, updated_at=now)
@@ -124,6 +130,7 @@ class Chat:
                 speaker=Speaker(user=user, caller=Caller(CallerKind.AGENT, asked_by.id)),
                 stop=Stop(),
                 kept=False,
+                within=within or RunRecord(),
             )
             with in_zone(await self._zone_of(user)):
                 return await run.run()

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from steward.agents.ledger import Ledger, Shown
 from steward.contract.call import Channel, Failed, new_id
+from steward.contract.runs import RunRecord
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import CallRecord
 
@@ -41,4 +42,5 @@ class Session:
     correlation_id: str = field(default_factory=new_id)
     channel: Channel | None = field(default=None, compare=False, repr=False)
     ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
+    run: RunRecord = field(default_factory=RunRecord, compare=False, repr=False)
     watch: Watch = field(default_factory=NoWatch, compare=False, repr=False)

@@ -25,11 +25,14 @@ from steward.agents.toolset import reads_only
 from steward.agents.watching import Listener, TurnWatch, nobody, question_for, review
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.runs import RunRecord
 from steward.conversations.history import summarise
 from steward.conversations.model import (
     Answer,
     AnswerStatus,
     ApprovalWanted,
+    CallRecord,
+    CallStatus,
     Conversation,
     Finished,
     NewTurn,
@@ -40,6 +43,7 @@ from steward.conversations.model import (
 from steward.conversations.turns import pieces, waiting_request
 from steward.models.runs import Answered, Broken, RunCost, Stop, run_agent, run_work
 from steward.policy.deciding import may_decide
+from steward.policy.leaks import note_answer
 from steward.telemetry.masking import MASKER
 
 logger = logging.getLogger(__name__)
@@ -68,6 +72,7 @@ class TurnRun:
         stop: Stop,
         kept: bool = True,
         thread: Callable[[str], str] | None = None,
+        within: RunRecord | None = None,
     ) -> None:
         self._house = house
         self._voice = voice
@@ -78,6 +83,7 @@ class TurnRun:
         self._stop = stop
         self._kept = kept
         self._thread = thread
+        self._within = within
         self._listener: Listener = nobody
         self._history: recall.Messages = ()
         self._session = Session(agent=voice.profile.name)
@@ -133,10 +139,20 @@ class TurnRun:
             correlation_id=new_id(),
             channel=watch,
             ledger=Ledger(earlier=earlier),
+            run=self._within or self._run_so_far(earlier),
             watch=watch,
         )
         equip = self._profile.equip
         return session if equip is None else equip(session)
+
+    def _run_so_far(self, earlier: Sequence[CallRecord]) -> RunRecord:
+        """What this conversation has read: the model still has it before its eyes."""
+        run = RunRecord(said=self._text, said_before="\n".join(turn.said for turn in self._held.turns))
+        for record in earlier:
+            tool = self._house.orchestrator.registry.find(record.tool)
+            if tool is not None and record.status in (CallStatus.DONE, CallStatus.FAILED):
+                note_answer(run, tool.spec, [record.data, record.error])
+        return run
 
     async def _answer(self) -> _Said:
         try:
@@ -200,6 +216,7 @@ class TurnRun:
         going_on = waiting_request(self._held.turns)
         if going_on:  # what follows is still about what was said then
             self._session = replace(self._session, utterance=going_on[0].said)
+            self._session.run.said = f"{going_on[0].said}\n{self._text}"
             self._session.ledger.going_on = [call for turn in going_on for call in turn.answer.tool_calls]
         return await self._ask(None, deferred=calls.results())
 

@@ -25,7 +25,9 @@ def ask_tool(
         if call is None:
             raise InputError("An agent is asked through the door.")
         chat = await open_chat()
-        answer = await chat.consult(name, request, user=call.user or LOCAL_USER, asked_by=call.caller)
+        answer = await chat.consult(
+            name, request, user=call.user or LOCAL_USER, asked_by=call.caller, within=call.run
+        )
         return _told(answer)
 
     spec = ToolSpec(

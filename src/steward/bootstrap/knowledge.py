@@ -1,11 +1,13 @@
 """The knowledge base and the memory, put together: which models, which readers, which tools."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steward.bootstrap.memory_tools import MEMORY_AGENT, memory_agent
 from steward.bootstrap.models import model_config
+from steward.bootstrap.paths import single_path_rule
 from steward.contract.ports import Embedder, Reranker, TextReader
 from steward.contract.tool import Effect
 from steward.documents.pool import DocumentReaders
@@ -14,6 +16,7 @@ from steward.knowledge.service import KnowledgeBase
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.rerank import CrossEncoder
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.policy.rules import Rules
 from steward.settings import Settings
 from steward.storage.knowledge import PostgresKnowledgeStore
 from steward.storage.memory import PostgresMemoryStore
@@ -58,7 +61,12 @@ class Library:
 
 
 async def open_library(
-    settings: Settings, database: Database, orchestrator: Orchestrator, stack: AsyncExitStack
+    settings: Settings,
+    database: Database,
+    orchestrator: Orchestrator,
+    stack: AsyncExitStack,
+    *,
+    rules: Callable[[], Rules],
 ) -> Library:
     """Open it and stand its tools behind the door."""
     embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
@@ -70,7 +78,8 @@ async def open_library(
         embedder=document_embedder,
         reranker=reranker,
         readers=readers,
-        roots=(*settings.roots, settings.uploads_folder),
+        places=settings.ingestible,
+        withhold=single_path_rule(settings.ingestible, rules),
     )
     stack.push_async_callback(base.close)
     library = Library(

@@ -73,4 +73,4 @@ def files_agent(settings: Settings) -> Agent:
         "list_directory": reads("What is in the reports folder?"),
         "search_files": reads("Find all Markdown files."),
     }
-    return BuiltinServerAgent(FILES, files.build(settings.roots), tools, name="Files", category="files")
+    return BuiltinServerAgent(FILES, files.build(settings.places), tools, name="Files", category="files")

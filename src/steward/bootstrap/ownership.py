@@ -16,6 +16,7 @@ from typing import Any
 from steward.bootstrap.knowledge import Library
 from steward.bootstrap.platform import Platform
 from steward.contract.errors import ErrorCode, InputError
+from steward.contract.places import Places
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.ingest import Ingester
 from steward.knowledge.model import Chunk, Collection, CollectionKind, ContentType, Document
@@ -102,7 +103,7 @@ class _Shelves:
     def __init__(self, session: Session, library: Library, moved: Moved) -> None:
         self._store = PostgresKnowledgeStore(session)
         # Nothing is read from files here: the text was read when it was first ingested.
-        self._ingester = Ingester(self._store, library.document_embedder, DocumentReaders(), roots=())
+        self._ingester = Ingester(self._store, library.document_embedder, DocumentReaders(), places=Places())
         self._moved = moved
         self._collections: dict[str, Collection] = {}
         self.touched: set[int] = set()

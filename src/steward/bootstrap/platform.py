@@ -5,10 +5,9 @@ product decides which store, model, tracer or server is used.
 """
 
 import logging
-import os
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
@@ -23,6 +22,7 @@ from steward.bootstrap.knowledge import (
 from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import Servers
 from steward.bootstrap.own_servers import register_own_servers
+from steward.bootstrap.paths import real_path
 from steward.bootstrap.rules import WatchedRules
 from steward.bootstrap.selection import LearningLog, ToolSearch, open_search
 from steward.bootstrap.skills import open_skills
@@ -35,6 +35,7 @@ from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.ports import Notifier
 from steward.policy.access import Keys
 from steward.policy.approval import assess
+from steward.policy.bounds import Bounds
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
 from steward.storage import owner_token
@@ -55,6 +56,11 @@ from steward.telemetry.masking import MASKER
 from steward.telemetry.tracing import Tracing, activate
 
 logger = logging.getLogger(__name__)
+
+OWN = (
+    *("database", "logs", "tools", "skills", "oauth"),
+    *("mcp.json", "policy.toml", "token", "instance.json", "home.json"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +121,7 @@ async def open_platform(
         questions = PostgresQuestionStore(database)
         workshop = open_workshop(settings, orchestrator, questions=questions)
         tasks = await open_tasks(orchestrator, database)
-        library = await open_library(settings, database, orchestrator, stack)
+        library = await open_library(settings, database, orchestrator, stack, rules=rules)
         register_own_servers(orchestrator, settings, library.readers)
         skills = open_skills(settings, orchestrator, library.embedder)
         search = open_search(orchestrator, library, database=database, log=learning, stack=stack)
@@ -170,7 +176,7 @@ def _door(
         rules=rules,
         limits=Limits(tool=settings.timeout),
         notifier=_notifier(settings),
-        resolve_path=_real_path,
+        resolve_path=real_path(settings.ingestible),
     )
 
 
@@ -205,10 +211,6 @@ def _register_core(orchestrator: Orchestrator, settings: Settings, facts: Postgr
     orchestrator.register_agent_factory(AGENT, lambda: core_agent(facts=facts, vault=settings.obsidian_vault))
 
 
-def _real_path(path: str) -> str:
-    return os.path.realpath(os.path.expanduser(path))  # noqa: PTH111 - text in, text out
-
-
 def _close_log(executions: ExecutionLogFile) -> None:
     if unwritten := executions.close():
         logger.error("executions_unwritten", extra={"lines": unwritten, "problem": executions.problem()})
@@ -225,8 +227,11 @@ def place(settings: Settings) -> Place:
 
 
 def _rules(settings: Settings) -> WatchedRules:
+    home, uploads = (str(path.resolve()) for path in (settings.home, settings.uploads_folder))
+    bounds = Bounds(closed=(home,), opened=(uploads,))
+    own = [f"{home}/{name}" for name in OWN]  # also where they stand inside a longer text
     return WatchedRules(
-        settings.policy_file, adjust=lambda read: read.protecting(str(settings.database_folder))
+        settings.policy_file, adjust=lambda read: replace(read.protecting(*own), bounds=bounds)
     )
 
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.runs import RunRecord
 from steward.contract.tool import RiskLevel
 
 
@@ -90,6 +91,7 @@ class ToolCall:
     correlation_id: str = field(default_factory=new_id)
     timeout: float | None = None  # seconds the caller is willing to wait; can only shorten the tool's own
     channel: Channel | None = field(default=None, compare=False, repr=False)
+    run: RunRecord | None = field(default=None, compare=False, repr=False)  # what was read before it
 
 
 current_call: ContextVar[ToolCall | None] = ContextVar("current_call", default=None)

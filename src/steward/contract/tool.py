@@ -87,6 +87,7 @@ class ToolSpec:
     title: str | None = None
     user_argument: str | None = None  # the argument that says for whom it acts; the session's user wins
     checks_itself: bool = False  # wrong arguments reach it, and it answers with codes of its own
+    listed: bool = True  # nobody is shown it where not: it stands for a way in that is no tool
     blocked: str | None = (
         None  # why nobody may call it now, e.g. its definition changed and waits for a person
     )

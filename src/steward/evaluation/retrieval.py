@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from steward.contract.errors import InputError
+from steward.contract.places import Places
 from steward.documents.pool import DocumentReaders
 from steward.evaluation.data import read_rows
 from steward.knowledge.ingest import Ingester, Text
@@ -66,7 +67,7 @@ async def _run(
     async with Database(Embedded(folder / "database")) as database, DocumentReaders() as readers:
         store = PostgresKnowledgeStore(database)
         collection = await store.create_collection("evaluation", CollectionKind.FUNDAMENTAL)
-        ingester = Ingester(store, embedder, readers, roots=[])
+        ingester = Ingester(store, embedder, readers, places=Places())
         texts = (
             Text(
                 content=str(row.get("text") or row["title"]),

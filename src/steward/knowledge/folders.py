@@ -16,19 +16,26 @@ dist build .DS_Store
 """
 IGNORED = frozenset(_IGNORED.split())
 
+Withhold = Callable[[Path], str | None]
+"""What a file is that is taken only when it is named by itself; None for any other."""
+
+
+def nothing_withheld(_: Path) -> None:
+    """For libraries without such a rule."""
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder with its rules, as they stood when it was opened."""
 
     path: Path
-    roots: Sequence[Path]  # links that lead out of these are not followed
+    allowed: Callable[[Path], bool]  # of real paths: links that lead elsewhere are not followed
     readable: Callable[[Path], bool]
     patterns: Sequence[str]
 
     @classmethod
-    def open(cls, path: Path, roots: Sequence[Path], readable: Callable[[Path], bool]) -> "Folder":
-        return cls(path, roots, readable, _patterns(path))
+    def open(cls, path: Path, allowed: Callable[[Path], bool], readable: Callable[[Path], bool]) -> "Folder":
+        return cls(path, allowed, readable, _patterns(path))
 
     def files(self, *, recursive: bool) -> Iterator[Path]:
         return filter(self.readable, self.walk(recursive=recursive))
@@ -54,7 +61,7 @@ class Folder:
         if self._ignored(file):
             return False
         real = Path(os.path.realpath(file))
-        return real.is_file() and any(real.is_relative_to(root) for root in self.roots)
+        return real.is_file() and self.allowed(real)
 
     def _ignored(self, path: Path) -> bool:
         if path.name in IGNORED or path.name.startswith("."):

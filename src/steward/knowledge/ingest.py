@@ -7,16 +7,16 @@ by the bytes in flight, whatever the size of the folder: no list of its files is
 
 import asyncio
 import hashlib
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steward.contract.errors import StewardError, StorageError
+from steward.contract.places import Places
 from steward.contract.ports import Embedder
 from steward.knowledge.chunking import chunks
-from steward.knowledge.folders import Folder
+from steward.knowledge.folders import Folder, Withhold, nothing_withheld
 from steward.knowledge.model import (
     TOO_LARGE,
     Chunk,
@@ -84,32 +84,47 @@ class _Room:
 
 class Ingester:
     def __init__(
-        self, store: KnowledgeStore, embedder: Embedder, readers: Readers, *, roots: Sequence[Path]
+        self,
+        store: KnowledgeStore,
+        embedder: Embedder,
+        readers: Readers,
+        *,
+        places: Places,
+        withhold: Withhold = nothing_withheld,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._readers = readers
-        self._roots = [Path(os.path.realpath(root)) for root in roots]
+        self._places = places
+        self._withhold = withhold
         self._room = _Room(IN_HAND)
 
     def resolve(self, path: str | Path) -> Path:
         """The real path, if it lies inside an allowed root."""
         if "\0" in str(path):
             raise DocumentError("The path holds a NUL character.", fix="Give a plain path.")
-        real = Path(os.path.realpath(Path(path).expanduser()))
-        if not any(root.is_dir() for root in self._roots):
-            raise ConfigurationError(
-                f"None of the folders that may be read is there: {', '.join(map(str, self._roots))}.",
-                fix="Set STEWARD_ALLOWED_ROOTS to folders that exist.",
-            )
-        if not any(real.is_relative_to(root) for root in self._roots):
+        real = self._places.real(path)
+        if self._places.holds(real):
+            return real
+        if self._places.closes(real):
             raise DocumentError(
-                f"'{path}' is outside the folders that may be read.",
+                f"'{path}' belongs to Steward itself (STEWARD_HOME) and is not ingested.",
                 code="KB_PATH_FORBIDDEN",
-                fix=f"Move it into {' or '.join(map(str, self._roots))}, "
-                "or add its folder to STEWARD_ALLOWED_ROOTS.",
+                fix="Name a path outside STEWARD_HOME.",
             )
-        return real
+        folders = self._places.folders
+        named = ", ".join(map(str, folders)) or "none is named"
+        if not any(folder.is_dir() for folder in folders):
+            raise ConfigurationError(
+                f"None of the folders that may be read is there: {named}.",
+                fix="Set STEWARD_ALLOWED_ROOTS to folders that exist; / and your home folder are never taken "
+                "by themselves.",
+            )
+        raise DocumentError(
+            f"'{path}' is outside the folders that may be read.",
+            code="KB_PATH_FORBIDDEN",
+            fix=f"Move it into {' or '.join(map(str, folders))}, or add its folder to STEWARD_ALLOWED_ROOTS.",
+        )
 
     async def ingest(
         self,
@@ -125,7 +140,7 @@ class Ingester:
         report = Report()
         job = _Job(collection=collection, root=real, report=report, remove_missing=remove_missing)
         if real.is_dir():
-            folder = await asyncio.to_thread(Folder.open, real, self._roots, self._readers.readable)
+            folder = await asyncio.to_thread(Folder.open, real, self._places.holds, self._readers.readable)
             await self._folder(job, folder, recursive, progress)
         elif not real.exists():
             await self._gone(job, real)
@@ -144,7 +159,7 @@ class Ingester:
         total = await asyncio.to_thread(self._count, folder, recursive, job.report)
         await progress(0, total, f"{total} files")
         done = 0
-        async for file in self._each(folder.files(recursive=recursive), job):
+        async for file in self._each(self._taken(folder, recursive), job):
             done += 1
             await progress(done, max(done, total), file.name)  # files may have come since they were counted
         stored = self._store.files_under(job.collection.id, str(folder.path))
@@ -161,11 +176,17 @@ class Ingester:
     def _count(self, folder: Folder, recursive: bool, report: Report) -> int:
         total = 0
         for file in folder.walk(recursive=recursive):
-            if self._readers.readable(file):
-                total += 1
-            else:
+            if not self._readers.readable(file):
                 report.skipped[file.suffix.lower()] += 1
+            elif (what := self._withhold(file)) is not None:
+                report.withhold(file, what)
+            else:
+                total += 1
         return total
+
+    def _taken(self, folder: Folder, recursive: bool) -> Iterator[Path]:
+        """Each file of a folder passes the rule of a path that is named by itself."""
+        return (file for file in folder.files(recursive=recursive) if self._withhold(file) is None)
 
     async def _gone(self, job: _Job, path: Path) -> None:
         """What was read from a file or folder that is not there any more.

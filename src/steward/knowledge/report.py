@@ -35,6 +35,14 @@ class Report:
     failed: dict[str, Failure] = field(default_factory=dict[str, Failure])  # the first of them
     skipped: Counter[str] = field(default_factory=Counter[str])  # by suffix; those without a word as EMPTY
 
+    withheld: dict[str, str] = field(default_factory=dict[str, str])  # the first of them, and what they are
+    withheld_files: int = 0
+
+    def withhold(self, file: Path, what: str) -> None:
+        self.withheld_files += 1
+        if len(self.withheld) < MOST_FAILURES:
+            self.withheld[str(file)] = what
+
     def fail(self, file: Path, error: StewardError) -> None:
         self.failures += 1
         if len(self.failed) < MOST_FAILURES:

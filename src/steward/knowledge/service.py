@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steward.contract.errors import ConflictError, NotFoundError
+from steward.contract.places import Places
 from steward.contract.ports import Embedder, Reranker
+from steward.knowledge.folders import Withhold, nothing_withheld
 from steward.knowledge.ingest import Ingester, Text
 from steward.knowledge.model import (
     Answer,
@@ -38,12 +40,13 @@ class KnowledgeBase:
         embedder: Embedder,
         reranker: Reranker | None,
         readers: Readers,
-        roots: Sequence[Path],
+        places: Places,
+        withhold: Withhold = nothing_withheld,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._searcher = Searcher(store, embedder, reranker)
-        self._ingester = Ingester(store, embedder, readers, roots=roots)
+        self._ingester = Ingester(store, embedder, readers, places=places, withhold=withhold)
         self._renewal = Renewal(store, embedder)
 
     async def close(self) -> None:

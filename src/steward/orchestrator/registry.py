@@ -61,10 +61,11 @@ class Registry:
             listener()
 
     def __iter__(self) -> Iterator[RegisteredTool]:
-        return iter(tuple(self._tools.values()))
+        """The tools that anybody is shown."""
+        return iter([tool for tool in self._tools.values() if tool.spec.listed])
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return sum(1 for _ in self)
 
     def agents(self) -> tuple[Agent, ...]:
         return tuple(self._agents.values())

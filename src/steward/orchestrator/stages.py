@@ -15,16 +15,19 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import assert_never
 
-from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
+from steward.contract.call import Done, Failed, PendingApproval, ToolResult, new_id
 from steward.contract.errors import ErrorCode, StewardError
-from steward.contract.tool import Effect, Origin, RiskLevel
+from steward.contract.runs import RunRecord
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
 from steward.orchestrator.proposals import Proposal, argument_digest
 from steward.orchestrator.registry import Registry
 from steward.policy.approval import Assessment, Rules, assess, needs_person
+from steward.policy.leaks import note_answer
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +184,11 @@ class AssessRisk:
         tool = passage.resolved()
         try:
             passage.assessment = assess(
-                tool.spec, passage.call.arguments, self._rules(), resolve=self._resolve_path
+                tool.spec,
+                passage.call.arguments,
+                self._rules(),
+                resolve=self._resolve_path,
+                run=passage.call.run,
             )
         except Exception:
             logger.exception("policy_failed", extra={"tool": tool.spec.name})
@@ -191,7 +198,23 @@ class AssessRisk:
                 reasons=("the policy could not rate this call",),
                 trusted=False,
             )
-        return await self._inner(passage)
+        result = await self._inner(passage)
+        if passage.call.run is not None:
+            note_result(passage.call.run, tool.spec, result)
+        return result
+
+
+def note_result(run: RunRecord, spec: ToolSpec, result: ToolResult) -> None:
+    """What a caller gets to read of a result, in the record of its run."""
+    match result:
+        case Done():
+            note_answer(run, spec, result.data)
+        case Failed():
+            note_answer(run, spec, [result.error, result.data])
+        case PendingApproval():
+            return
+        case _:
+            assert_never(result)
 
 
 class Approve:
@@ -217,6 +240,8 @@ class Approve:
 
     async def __call__(self, passage: Passage) -> ToolResult:
         tool, call, assessment = passage.resolved(), passage.call, passage.assessment
+        if assessment is not None and assessment.refused is not None:
+            return Failed(error=f"Nothing was run. {assessment.refused}", code=ErrorCode.FORBIDDEN)
         reason = (
             "its risk was not assessed"
             if assessment is None

@@ -6,11 +6,14 @@ fixes, and whatever goes wrong on the way ends in asking.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from steward.contract.runs import RunRecord
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.policy.bounds import out_of_bounds
 from steward.policy.estimate import Kind, estimate
+from steward.policy.leaks import would_carry
 from steward.policy.risk import rate_by_name, requires_approval
 from steward.policy.rules import DoubtError, Rules, floor
 from steward.policy.sensitive import Resolve, find_sensitive
@@ -30,14 +33,29 @@ class Assessment:
     effect: Effect
     reasons: tuple[str, ...] = ()
     trusted: bool = False
+    refused: str | None = None  # why nobody can agree to it
+    carries: str | None = None  # the private words it would send out
 
 
 def assess(
-    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, *, resolve: Resolve | None = None
+    spec: ToolSpec,
+    arguments: Mapping[str, Any],
+    rules: Rules,
+    *,
+    resolve: Resolve | None = None,
+    run: RunRecord | None = None,
 ) -> Assessment:
-    """Rate one call. `resolve` follows links to real paths; without it paths are judged as written."""
+    """Rate one call. `resolve` follows links to real paths; without it paths are judged as written.
+
+    `run` is what was read before it; without one nothing is known of that.
+    """
     try:
-        return _assess(spec, arguments, rules, resolve)
+        refused = out_of_bounds(arguments, rules.bounds, resolve=resolve)
+        assessment = _assess(spec, arguments, rules, resolve)
+        carries = would_carry(spec, arguments, run)
+        if refused is None and carries is None:
+            return assessment
+        return replace(assessment, refused=refused, carries=carries)
     except DoubtError as doubt:
         return _ask(str(doubt))
     except Exception as error:  # noqa: BLE001 - what cannot be judged is irreversible
@@ -118,9 +136,9 @@ def needs_person(
     """Why a person must agree before this call runs, in plain words; None when it may just run."""
     detail = " ".join(assessment.reasons)
     if assessment.level not in (RiskLevel.REVERSIBLE, RiskLevel.REVERSIBLE_WITH_DELAY):
-        return f"It cannot be taken back. {detail}".strip()
-    if agent_requires_approval:
-        return "Its agent asks before every call."
+        return " ".join(filter(None, ("It cannot be taken back.", detail, assessment.carries)))
+    if assessment.carries is not None or agent_requires_approval:
+        return assessment.carries or "Its agent asks before every call."
     if assessment.trusted:
         return None
     if requires_approval(assessment.level, confidence):

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, cast
 
 from steward.contract.errors import ConfigError
 from steward.contract.tool import RiskLevel
+from steward.policy.bounds import NO_BOUNDS, Bounds
 from steward.policy.globs import matches_glob
 from steward.policy.risk import RATINGS
 from steward.policy.sensitive import Resolve, plain_path
@@ -65,6 +66,7 @@ def _holds(key: str, value: object, pattern: str, *, resolve: Resolve | None) ->
 class Rules:
     rules: tuple[Rule, ...] = ()
     protected: tuple[str, ...] = ()
+    bounds: Bounds = NO_BOUNDS  # where no tool goes at all
 
     def protecting(self, *paths: str) -> "Rules":
         """These rules with more paths whose use always asks, as the folders of the workspace itself."""

@@ -1,6 +1,6 @@
 """The files server: reading, and only reading, below the folders that the user allowed.
 
-Owns `read_file`, `list_directory` and `search_files`, and the rule of what lies inside a root.
+Owns `read_file`, `list_directory` and `search_files`. What lies inside a root is `contract/places`.
 Every path is resolved before it is judged, and what is opened is checked again by its descriptor,
 so that a link put there in between leads nowhere.
 """
@@ -17,6 +17,7 @@ from fastmcp import FastMCP
 from pydantic import BaseModel, Field
 
 from steward.contract.errors import ForbiddenError, InputError, NotFoundError, ToolError
+from steward.contract.places import Places
 from steward.servers.base import READS, new_server
 
 MAX_BYTES = 1_000_000
@@ -49,43 +50,36 @@ class Matches(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The folders that may be read, as they really are on disk."""
+    """The folders that may be read, and how a path outside them is refused."""
 
-    folders: tuple[Path, ...]
+    places: Places
 
     @classmethod
-    def of(cls, folders: Sequence[Path]) -> "Roots":
-        return cls(tuple(Path(os.path.realpath(folder)) for folder in folders))
+    def of(cls, folders: Sequence[Path], *, closed: Sequence[Path] = ()) -> "Roots":
+        return cls(Places.of(folders, closed=closed))
 
     def resolve(self, path: str) -> Path:
-        """Where a path really leads; refuses what lies outside every root."""
+        """Where a path really leads; refuses what lies outside every root, and Steward's own home."""
         if not path or "\0" in path:
             raise InputError("A path is needed.", fix="Name a file below an allowed folder.")
-        if not self.folders:
-            raise ForbiddenError("No folder may be read.", fix="Name folders in STEWARD_ALLOWED_ROOTS.")
-        asked = Path(path).expanduser() if path.startswith("~") else Path(path)
-        base = asked if asked.is_absolute() else self.folders[0] / asked
-        real = Path(os.path.realpath(base))
-        if not any(self._holds(folder, real) for folder in self.folders):
+        if not self.places.folders:
+            raise ForbiddenError(
+                "No folder may be read: Steward was started in / or in your home folder, "
+                "which it never takes as a whole.",
+                fix="Name folders in STEWARD_ALLOWED_ROOTS, or start Steward in the folder to read.",
+            )
+        real = self.places.real(path)
+        if self.places.closes(real):
+            raise ForbiddenError(
+                f"'{path[:200]}' belongs to Steward itself (STEWARD_HOME) and is read by nobody here.",
+                fix="Use a path outside STEWARD_HOME.",
+            )
+        if not self.places.holds(real):
             raise ForbiddenError(
                 f"'{path[:200]}' lies outside the folders that may be read.",
                 fix="Use a path below one of STEWARD_ALLOWED_ROOTS.",
             )
         return real
-
-    @staticmethod
-    def _holds(folder: Path, real: Path) -> bool:
-        # Compared by identity along the way up: on a disk that ignores case, names alone would lie.
-        if real == folder or folder in real.parents:
-            return True
-        return any(_same(folder, parent) for parent in (real, *real.parents))
-
-
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
 
 
 def read_text(roots: Roots, path: str, *, max_bytes: int) -> FileContent:
@@ -163,7 +157,7 @@ def _entry(item: "os.DirEntry[str]") -> Entry:
 def find_files(roots: Roots, pattern: str, path: str) -> Matches:
     start = roots.resolve(path)
     found: list[str] = []
-    for file in _walk(start):
+    for file in _walk(start, roots.places):
         if fnmatch(file.name, pattern) or fnmatch(str(file.relative_to(start)), pattern):
             if len(found) == MAX_ENTRIES:
                 return Matches(paths=found, truncated=True)
@@ -171,16 +165,16 @@ def find_files(roots: Roots, pattern: str, path: str) -> Matches:
     return Matches(paths=found, truncated=False)
 
 
-def _walk(start: Path) -> Iterator[Path]:
+def _walk(start: Path, places: Places) -> Iterator[Path]:
     for folder, folders, files in os.walk(start, followlinks=False):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if not places.closes(Path(folder) / name))
         for name in sorted(files):
             yield Path(folder) / name
 
 
-def build(roots: Sequence[Path], *, max_bytes: int = MAX_BYTES) -> FastMCP:
+def build(places: Places, *, max_bytes: int = MAX_BYTES) -> FastMCP:
     server = new_server("steward-files", "Reads text files below the allowed folders. It cannot write.")
-    allowed = Roots.of(roots)
+    allowed = Roots(places)
 
     @server.tool(annotations=READS)
     def read_file(path: Annotated[str, Field(description="A text file below an allowed folder.")]) -> str:

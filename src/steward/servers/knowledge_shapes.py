@@ -98,6 +98,9 @@ def project_text(project: Project) -> str:
     return f"**{project.name}**: collections {linked}; defaults {defaults}."
 
 
+ADD_SINGLY = "Name it by itself in ingest_documents to add it; that asks first."
+
+
 def report_data(report: Report, collection: str) -> dict[str, Any]:
     return {
         "status": "success",
@@ -114,6 +117,11 @@ def report_data(report: Report, collection: str) -> dict[str, Any]:
         ],
         "failures": report.failures,
         "skipped": dict(report.skipped),
+        "withheld": [
+            {"path": path, "reason": f"It is {what}. {ADD_SINGLY}"}
+            for path, what in sorted(report.withheld.items())
+        ],
+        "withheld_files": report.withheld_files,
     }
 
 
@@ -133,6 +141,9 @@ def report_text(report: Report, collection: str) -> str:
     if report.skipped:
         kinds = ", ".join(f"{count} {kind}" for kind, count in report.skipped.most_common(10))
         lines += ["", f"Skipped: {kinds}."]
+    if report.withheld:
+        lines += ["", f"{report.withheld_files} left out because they look private. {ADD_SINGLY}"]
+        lines += [f"- `{path}`: {what}" for path, what in sorted(report.withheld.items())[:50]]
     return "\n".join(lines)
 
 

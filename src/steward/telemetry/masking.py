@@ -24,6 +24,7 @@ from steward.telemetry.shapes import (
     names_a_secret,
     shapes_for,
 )
+from steward.telemetry.tokens import hide_tokens, holds_token
 
 MAX_DEPTH = 32
 SHORTEST_SECRET = 6  # shorter registered values would mask ordinary words
@@ -57,6 +58,7 @@ class Masker:
                 text = text.replace(secret, MASK)
         if len(text) < SHORTEST_SECRET:
             return text
+        text = hide_tokens(text, MASK)
         lowered = _lowered(text)
         markers = markers_in(lowered)
         if markers:
@@ -95,7 +97,7 @@ class Masker:
     def _suspicious(self, packed: bytes) -> bool:
         """Whether a walk could find anything. Never a wrong no; a wrong yes costs that walk."""
         text = packed.decode()
-        if any(secret in text for secret in self._known):
+        if any(secret in text for secret in self._known) or holds_token(text):
             return True
         lowered = _lowered(text)
         markers = markers_in(lowered)

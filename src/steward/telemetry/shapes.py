@@ -18,7 +18,8 @@ _WITHIN = (  # hidden wherever these stand inside a name, separators removed
     *("privatekey", "secretkey", "accesskey", "accountkey", "sharedkey", "signingkey", "encryptionkey"),
     *("masterkey", "servicekey", "subscriptionkey", "licensekey", "storagekey", "sshkey", "authkey"),
     *("hmackey", "clientsecret", "sessionid", "sessionkey", "connectionstring", "connstr", "mnemonic"),
-    *("seedphrase", "recoverycode", "backupcode", "jsessionid", "phpsessid"),
+    *("seedphrase", "recoverycode", "backupcode", "jsessionid", "phpsessid", "presharedkey"),
+    *("passwort", "kennwort", "motdepasse", "contrasena", "wachtwoord"),
 )
 _ALONE = frozenset(  # hidden as a word of its own
     (
@@ -38,6 +39,7 @@ _ALONE = frozenset(  # hidden as a word of its own
     )
 )
 _LAST = frozenset(("auth", "pass", "bearer", "sid"))  # hidden only as the last word: basic_auth, db_pass
+_LAST_OF_SEVERAL = frozenset(("pat", "psk"))  # github_pat, but not pat
 _HARMLESS = frozenset(  # says something about a secret, is none
     (
         "count",
@@ -65,6 +67,8 @@ def is_secret_name(name: str) -> bool:
     joined = "".join(words)
     if any(part in joined for part in _WITHIN) or words[-1] in _LAST:
         return True
+    if len(words) > 1 and words[-1] in _LAST_OF_SEVERAL:
+        return True
     return any(word in _ALONE or word.endswith(("token", "secret")) for word in words)
 
 
@@ -75,8 +79,13 @@ def is_secret_name(name: str) -> bool:
 _KEYED = "|".join(
     (
         *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "credential", "bearer"),
-        r"token(?!s?[a-rt-z]|s\W+\d)",
-        *(rf"{word}(?<=\b{word})" for word in ("auth", "pin", "otp", "cvv", "cvc", "sig", "sid", "jwt")),
+        *("passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "senha", "wachtwoord", "psk"),
+        r"token(?![a-z])",
+        r"tokens(?=\W{1,8}(?=\S{0,200}\d)(?!\d{1,20}\b))",  # of them one may also only count
+        *(rf"{word}(?<=\b{word})(?![a-z])" for word in ("auth", "otp", "cvv", "cvc", "sig", "sid", "jwt")),
+        r"pin(?<=\bpin)(?:[ _-]?code)?(?![a-z])",
+        r"""pass(?:(?<=[_"'-]pass)(?![a-z])|(?<![a-z]pass)(?=\s{0,3}=))""",  # a mountain's pass: open
+        *(r"pat(?<=[_-]pat)(?![a-z])", "oauth_verifier", "code_verifier"),
         *("session[ _-]?id", "session[ _-]?key", "connection[ _-]?string"),
         *("api[ _-]?key", "access[ _-]?key", "account[ _-]?key", "private[ _-]?key", "shared[ _-]?key"),
         *("signing[ _-]?key", "encryption[ _-]?key", "master[ _-]?key", "service[ _-]?key", "hmac[ _-]?key"),
@@ -85,6 +94,7 @@ _KEYED = "|".join(
 )
 _ASSIGNED = r"""[\w-]{0,32}\\*["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}"""
 _SPOKEN = r"\s{1,3}(?:is|was|to)\s{1,3}(?=\S{0,200}\d)"
+_QUOTED = r"""(["'])[^"'\n]{1,256}"""
 _QUOTED_OR_WORD = r"""(\\*["'])?(?(2)(?:(?!\2)(?:\\.|.))*|[^\s"',;&<>)\]}]{3,})"""
 
 
@@ -123,7 +133,53 @@ def _exact(markers: str, pattern: str) -> Shape:
     return Shape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
 
 
-_NAMES = "pass pwd secret credential token bearer auth pin otp cvv cvc sig sid jwt session connection key"
+_IN_COMMAND = r"\b[^\n|;&]{0,300}?\s"
+
+_ELEMENTS = (
+    _folded("</", rf"(<(?:[\w.-]{{1,32}}:)?[\w-]{{0,32}}(?:{_KEYED})[\w-]{{0,32}}>)[^<>]{{1,4096}}(?=</)"),
+    # <add key="ApiKey" value="..."/>, and - name: API_KEY, then value: ...
+    _folded(
+        "value",
+        r"""((?:name|key)\\*["']?\s{0,3}[:=]\s{0,3}\\*["']?[\w.:-]{0,48}"""
+        rf"(?:{_KEYED})"
+        r"""[\w.:-]{0,48}\\*["']?,?\s{1,64}\\*["']?value\\*["']?\s{0,3}[:=]\s{0,3})"""
+        rf"{_QUOTED_OR_WORD}",
+    ),
+)
+
+_COMMANDS = (
+    _folded(
+        "curl wget",
+        rf"""((?:curl|wget){_IN_COMMAND}(?:-u|--user|--proxy-user)[\s=]{{1,3}}["']?[^\s:"']{{1,128}}:)[^\s"']+""",
+    ),
+    _folded("sshpass login", rf"((?:sshpass|\blogin){_IN_COMMAND}-p\s{{0,3}})[^\s-]\S{{3,}}"),
+    _folded("redis-cli", rf"(redis-cli{_IN_COMMAND}-a\s{{0,3}})\S{{3,}}"),
+    _folded("mysql mariadb", rf"((?:mysql|mariadb)\w{{0,8}}{_IN_COMMAND}-p)\S{{3,}}"),
+    _folded("ldap", rf"(ldap\w{{2,8}}{_IN_COMMAND}-w\s{{1,3}})\S{{3,}}"),
+    _folded("login", r"(\blogin\s{1,3}\S{1,128}\s{1,3}password\s{1,3})\S{3,}"),  # .netrc
+    _exact(
+        "env arg setx",
+        r"(\b(?:ENV|ARG|SETX|setx)\s{1,3}[A-Z0-9_]{0,64}(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT)"
+        r"[A-Z0-9_]{0,32}\s{1,3})\S{3,}",
+    ),
+    _folded("identified", rf"(identified\s{{1,3}}(?:with\s{{1,3}}\S{{1,64}}\s{{1,3}})?by\s{{1,3}}){_QUOTED}"),
+    _folded("passw", rf"(passw(?:or[dt]|d)\s{{1,3}}){_QUOTED}"),  # CREATE USER ann WITH PASSWORD '...'
+    _folded("securestring", rf"(securestring\s{{1,3}}(?:-string\s{{1,3}})?){_QUOTED}"),
+    _folded(
+        "auth", r"""(\bauth\s{0,3}=\s{0,3}\(\s{0,3}["'][^"'\n]{0,128}["']\s{0,3},\s{0,3}["'])[^"'\n]{1,256}"""
+    ),
+    _folded("wifi:", r"(wifi:[^\n]{0,200}?;p:)[^;\n]{1,128}"),
+    _folded("jdbc:oracle", r"(jdbc:oracle:\w{1,16}:[^\s/@]{1,64}/)[^\s@]{1,128}(?=@)"),
+    _exact(  # what a password became in a file of accounts
+        "$",
+        r"(\$(?:apr1|[1567y]|2[abxy]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,16})\$)[A-Za-z0-9./$=,+-]{20,}",
+    ),
+)
+
+_NAMES = (
+    "pass pwd secret credential token bearer auth pin otp cvv cvc sig sid jwt session connection key "
+    "kennwort contrase senha wachtwoord psk pat verifier"
+)
 
 SHAPES = (
     _folded(
@@ -136,7 +192,9 @@ SHAPES = (
         r"""(?(2)(?:(?!\2)(?:\\.|.))*|[^\r\n"']+)""",
     ),
     _folded(_NAMES, rf"((?:{_KEYED})(?:{_ASSIGNED}|{_SPOKEN})){_QUOTED_OR_WORD}"),
-    _folded(_NAMES, rf"(--?[\w-]{{0,32}}(?:{_KEYED})[\w-]{{0,32}}\s{{1,3}}){_QUOTED_OR_WORD}"),
+    _folded(_NAMES, rf"(-(?<![\w-]-)-?[\w-]{{0,32}}(?:{_KEYED})[\w-]{{0,32}}\s{{1,3}}){_QUOTED_OR_WORD}"),
+    *_ELEMENTS,
+    *_COMMANDS,
     _folded(
         "key token secret sig salt seed",
         r"((?:key|token|secret|signature|salt|seed)\b\W{1,4})(?=[\w+/-]{0,200}\d)[\w+/-]{24,}={0,2}",
@@ -148,27 +206,15 @@ SHAPES = (
         r"""(://[^\s/:@"'\[]{0,128}:)(?!\d{1,5}(?:[/\s]|\Z))[^\s"'<>]{1,256}(?=@)""",
     ),
     _exact("://", r"""(://)[^\s/:@"']{20,256}(?=@)"""),
-    _exact("eyj", r"\beyJ[\w-]{10,}\.[\w-]{4,}(?:\.[\w-]*){0,3}"),
-    _exact("sk- sk_ rk_ pk_", r"\b(?:sk-|[srp]k_(?:live|test|prod)_)[\w-]{12,}"),
-    _exact("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?:gh[pousr]_|github_pat_)\w{16,}"),
-    _exact("akia asia", r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}"),
-    _exact("xox xapp-", r"\b(?:xox[a-z]-|xapp-)[\w-]{10,}"),
-    _exact("aiza ya29.", r"\b(?:AIza|ya29\.)[\w-]{20,}"),
-    _exact(
-        "glpat- npm_ pypi- hf_ gsk_ xai- tvly- pplx- dckr_pat_ hvs. dop_v1_ shpat_ lin_api_ whsec_ sg. r8_",
-        r"\b(?:glpat-|npm_|pypi-|hf_|gsk_|xai-|tvly-|pplx-|dckr_pat_|hvs\.|dop_v1_|shpat_|lin_api_|whsec_|SG\.|r8_)"
-        r"[\w.-]{16,}",
-    ),
-    _exact("age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
     _exact("hooks.slack.com/", r"(hooks\.slack\.com/services/)[\w/-]{8,}"),
     _exact("/api/webhooks/", r"(/api/webhooks/)[\w/-]{8,}"),
-    _exact(":aa", r"\b\d{6,12}:AA[\w-]{30,}"),
 )
 
 
 _NAME_PARTS = (  # every secret's name has one of these in it, in lower case
     *("pass", "pwd", "secret", "cred", "token", "bearer", "auth", "pin", "otp", "cvv", "cvc", "sid", "jwt"),
-    *("sess", "conn", "key", "cookie", "mnemonic", "seed", "recovery", "backup"),
+    *("sess", "conn", "key", "cookie", "mnemonic", "seed", "recovery", "backup", "kennwort", "wachtwoord"),
+    *("contrasena", "pat", "psk"),
 )
 _MARKERS = tuple(dict.fromkeys([*_NAME_PARTS, *(marker for shape in SHAPES for marker in shape.markers)]))
 _NAME_PART = re.compile("|".join(_NAME_PARTS))

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client
 
+from steward.contract.places import Places
 from steward.servers import files
 
 
@@ -20,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def call(root: Path, tool: str, max_bytes: int = 1000, **arguments: str):
-    async with Client(files.build([root], max_bytes=max_bytes)) as client:
+    async with Client(files.build(Places.of([root]), max_bytes=max_bytes)) as client:
         return await client.call_tool_mcp(tool, arguments)
 
 
@@ -38,7 +39,7 @@ async def test_a_file_below_a_root_is_read_as_text(root: Path):
 
 @pytest.mark.req("RES-FR-007")
 async def test_no_tool_of_the_server_can_write(root: Path):
-    async with Client(files.build([root])) as client:
+    async with Client(files.build(Places.of([root]))) as client:
         tools = await client.list_tools()
     assert {tool.name for tool in tools} == {"read_file", "list_directory", "search_files"}
     assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
@@ -109,7 +110,7 @@ async def test_a_folder_replaced_by_a_link_after_the_check_is_noticed(root: Path
 
 
 async def test_without_roots_nothing_may_be_read(tmp_path: Path):
-    async with Client(files.build([])) as client:
+    async with Client(files.build(Places())) as client:
         answer = await client.call_tool_mcp("read_file", {"path": "x"})
     assert code(answer) == "FORBIDDEN"
 

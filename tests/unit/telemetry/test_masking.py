@@ -11,6 +11,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.secret_catalogue import HARMLESS, SHAPES, filled
 from tests.secret_shapes import IN_TEXT, IN_VALUES
 
 from steward.telemetry.masking import MAX_DEPTH, Masker
@@ -62,6 +63,29 @@ def test_a_secret_in_a_value_is_not_seen_in_any_form(value: Any, secret: str) ->
 def test_what_is_no_secret_stays_as_it_is(value: Any) -> None:
     assert Masker().value(value) == value
     assert orjson.loads(Masker().dumps(value)) == value
+
+
+SEEDS = range(3)
+SHORTEST_PART = 4  # shorter ones may stand in the surroundings by chance
+
+
+def test_the_catalogue_is_as_long_as_it_claims() -> None:
+    assert (len(set(SHAPES)) >= 150, len(set(HARMLESS)) >= 150) == (True, True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("template", SHAPES)
+def test_a_shape_that_scanners_know_is_hidden_with_any_tail(template: str, seed: int) -> None:
+    text, secrets = filled(template, seed)
+    for shown in (Masker().text(f"before {text} after"), Masker().dumps([text]).decode()):
+        assert [part for part in secrets if len(part) >= SHORTEST_PART and part in shown] == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("template", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(template: str, seed: int) -> None:
+    text, _ = filled(template, seed)
+    assert Masker().text(f"before {text} after") == f"before {text} after"
 
 
 @pytest.mark.parametrize("secret", ["plainvalue", 'with "quotes" and \\', "sp ace/slash?&=", "ünïcödé-wert"])

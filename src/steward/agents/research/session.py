@@ -5,7 +5,7 @@ the one door, so that remembering is validated, logged and traced like every oth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
 
@@ -35,17 +35,8 @@ class ResearchSession(Session):
 
     @classmethod
     def of(cls, session: Session, door: Orchestrator) -> "ResearchSession":
-        return cls(
-            agent=session.agent,
-            user=session.user,
-            utterance=session.utterance,
-            conversation=session.conversation,
-            correlation_id=session.correlation_id,
-            channel=session.channel,
-            ledger=session.ledger,
-            watch=session.watch,
-            door=door,
-        )
+        shared = {each.name: getattr(session, each.name) for each in fields(Session)}
+        return cls(**shared, door=door)
 
     async def semantic_search(self, query: str, top_k: int = 5) -> list[dict[str, Any]]:
         data = await self._through(MEMORY_SEARCHES[0], {"query": query, "top_k": top_k})

@@ -9,7 +9,7 @@ from typing import Any, assert_never, cast
 
 import orjson
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO_META_KEY
 from pydantic import BaseModel
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
@@ -83,6 +83,22 @@ def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
         }
         raise MCPError(INVALID_PARAMS if wrong else SYSTEM_ERROR, failed.error, data)
     return _problem(failed.error, envelope(failed))
+
+
+def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> dict[str, Any]:
+    """What `resources/read` and `prompts/get` answer, from the answer of the call that stands for them.
+
+    Raises `MCPError` for what was not done; questions to the client pass as they are.
+    """
+    if "content" not in shape:
+        return dict(shape)
+    said: Mapping[str, Any] = shape.get("structuredContent") or {}
+    if not shape.get("isError"):
+        return dict(said)
+    code = said.get("error_code") or said.get("status")
+    number = not_found if code == ErrorCode.NOT_FOUND else INTERNAL_ERROR
+    data = {"code": code, "proposal_id": said.get("proposal_id")}
+    raise MCPError(number, shape["content"][0]["text"], {key: value for key, value in data.items() if value})
 
 
 def pending(waiting: PendingApproval, *, as_task: bool = False) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from mcp_types import INVALID_PARAMS
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, ToolResult
 from steward.contract.deciding import Decider, Role, Way, client_name
 from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.runs import RunRecord
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.access import LOCAL_USER
@@ -28,6 +29,7 @@ from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, mo
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.views import SEARCH, Catalogue, Target, View, acts_for
 
+MOST_RUNS = 1_000
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
 APPROVAL = "approval"
 _APPROVAL_SCHEMA: dict[str, Any] = {
@@ -48,6 +50,31 @@ class Handover:
     attached: asyncio.Event
 
 
+class SessionRuns:
+    """What each session has read so far. Who sends no session along cannot be known from one to the next."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, RunRecord] = {}
+
+    def of(self, session: str) -> RunRecord | None:
+        if not session:
+            return None
+        run = self._runs.pop(session, None) or RunRecord()
+        while len(self._runs) >= MOST_RUNS:
+            self._runs.pop(next(iter(self._runs)))  # the one that was quiet for longest
+        self._runs[session] = run
+        return run
+
+    def forget(self, session: str) -> None:
+        self._runs.pop(session, None)
+
+
+def session_key(context: Context) -> str:
+    """The HTTP session that a request belongs to; a pipe carries only one."""
+    request = context.request
+    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
+
+
 class Calls:
     def __init__(
         self,
@@ -64,6 +91,7 @@ class Calls:
         self._piped = piped
         self._catalogue = catalogue
         self._conversations = conversations
+        self.runs = SessionRuns()
 
     async def handle(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         if self._role(context) < Role.USE:
@@ -78,19 +106,27 @@ class Calls:
             if (handover := _handover(context)) is not None:
                 handover.attached.set()
                 return await self._conversations.carry_on(context, handover.running, handover.link, finish)
-            if (retry := retry_of(params)) is not None:
-                return await self._again(context, target, retry)
-            link = self._conversations.link(context, responses_of(params))
-            call = ToolCall(
-                tool=target.tool,
-                arguments=target.arguments,
-                caller=caller_of(context),
-                user=acts_for(self._door, target, user_of(context)),
-                channel=link,
-            )
-            return await self._conversations.hold(context, link, self._door.execute(call), finish)
+            return await self.through(context, params, target)
         except StewardError as error:
             raise MCPError(INVALID_PARAMS, error.explain(), {"code": error.code}) from error
+
+    async def through(
+        self, context: Context, params: types.InputResponseRequestParams, target: Target
+    ) -> dict[str, Any]:
+        """Take this call through the door, or go on with it where it waits for the client's answers."""
+        if (retry := retry_of(params)) is not None:
+            return await self._again(context, target, retry)
+        link = self._conversations.link(context, responses_of(params))
+        call = ToolCall(
+            tool=target.tool,
+            arguments=target.arguments,
+            caller=caller_of(context),
+            user=acts_for(self._door, target, user_of(context)),
+            channel=link,
+            run=self.runs.of(session_key(context)),
+        )
+        work = self._door.execute(call)
+        return await self._conversations.hold(context, link, work, partial(self._finish, target))
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:
         if not isinstance(result, PendingApproval):

@@ -48,6 +48,9 @@ from steward.servers.gateway.thin_call import ThinCall, modern_envelope
 from steward.servers.gateway.views import Target, acts_for
 
 WATCH_AFTER = 0.05  # a call that takes longer is watched for its client going away
+CALLING = frozenset(  # methods that reach a server behind this one with words of the client's
+    ("tools/call", "resources/read", "resources/subscribe", "prompts/get", "completion/complete")
+)
 _THIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
 
@@ -91,10 +94,10 @@ class HttpGateway:
             return
         request = parsed(body)
         method = None if request is None else request.get("method")
+        if method in CALLING and not admitted.may_use:
+            await refuse(send, Refusal(403, "This key may look but not call"))
+            return
         if request is not None and method == "tools/call":
-            if not admitted.may_use:
-                await refuse(send, Refusal(403, "This key may look but not call"))
-                return
             if await self._thin(ThinCall(scope, receive, send, headers, body, request), admitted, owner):
                 return
         elif request is not None and method == "notifications/cancelled":
@@ -175,6 +178,7 @@ class HttpGateway:
             caller=Caller(CallerKind.CLIENT, member.id),
             user=acts_for(self._door, target, member.user),
             channel=link,
+            run=self._gateway.calls.runs.of(call.headers.get(b"mcp-session-id", b"").decode("latin-1")),
         )
         try:
             result = await self._door.execute(work)

@@ -2,6 +2,7 @@
 
 Owns whose they are: prompts carry their server's namespace (our own servers have none), resources keep their
 URIs, which already say where they belong. A server that does not answer takes nothing away from the others.
+Reading either is a call through the door, by tools that no list shows.
 """
 
 import asyncio
@@ -10,11 +11,17 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from steward.contract.agent import AgentManifest
 from steward.contract.errors import NotFoundError, StewardError
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.orchestrator.registry import NAMESPACE_SEPARATOR, Registry
+from steward.providers.functions import FunctionTool, LegacyToolAgent, ToolFunction
+from steward.servers.gateway.views import Target
 
 logger = logging.getLogger(__name__)
 
+AGENT = "library"
+READ, PROMPT = "read_server_resource", "get_server_prompt"
 REMEMBERED = 10_000
 _VARIABLE = re.compile(r"\{([+#./;?&]?)[^}]*\}")
 
@@ -25,6 +32,8 @@ class Librarian(Protocol):
 
     @property
     def namespace(self) -> str: ...
+
+    def manifest(self) -> AgentManifest: ...
 
     async def list_resources(self) -> list[dict[str, Any]]: ...
 
@@ -43,6 +52,61 @@ class Librarian(Protocol):
     async def unwatch_resource(self, uri: str) -> None: ...
 
     def subscribe_resources(self, listener: Callable[[str], None]) -> None: ...
+
+
+def _name(owner: Librarian) -> str:
+    return owner.manifest().id
+
+
+def library_agent(registry: Registry) -> LegacyToolAgent:
+    """Reading of resources and prompts as calls, so that they pass the door. No list shows them."""
+
+    def owner(server: str) -> Librarian:
+        for agent in registry.agents():
+            if isinstance(agent, Librarian) and _name(agent) == server:
+                return agent
+        raise NotFoundError(f"No server named '{server[:64]}' runs.", fix="List the resources to see them.")
+
+    async def read(server: str, uri: str) -> dict[str, Any]:
+        return await owner(server).read_resource(uri)
+
+    async def prompt(server: str, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
+        return await owner(server).get_prompt(name, arguments)
+
+    tools = [
+        _unlisted(READ, "Read a document that a server offers.", read, uri={"type": "string"}),
+        _unlisted(
+            PROMPT,
+            "Get a prompt of a server, filled in.",
+            prompt,
+            name={"type": "string"},
+            arguments={"type": "object", "additionalProperties": {"type": "string"}},
+        ),
+    ]
+    return LegacyToolAgent(AGENT, tools, name="Resources and prompts of servers")
+
+
+def _unlisted(tool: str, description: str, function: ToolFunction, /, **fields: Any) -> FunctionTool:
+    properties = {"server": {"type": "string"}, **fields}
+    return FunctionTool(
+        ToolSpec(
+            name=tool,
+            description=description,
+            input_schema={
+                "type": "object",
+                "properties": properties,
+                "required": [*properties],
+                "additionalProperties": False,
+            },
+            origin=Origin.BUILTIN,
+            risk=RiskLevel.REVERSIBLE,
+            effect=Effect.READS,
+            hints=ToolHints(read_only=True, idempotent=True),
+            category="resources",
+            listed=False,
+        ),
+        function,
+    )
 
 
 class ServerLibrary:
@@ -80,12 +144,12 @@ class ServerLibrary:
             for item in items
         ]
 
-    async def read(self, uri: str) -> Mapping[str, Any]:
-        return await (await self._owner_of(uri)).read_resource(uri)
+    async def reading(self, uri: str) -> Target:
+        return Target(READ, {"server": _name(await self._owner_of(uri)), "uri": uri})
 
-    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+    async def prompting(self, name: str, arguments: Mapping[str, str]) -> Target:
         owner, own = await self._prompt(name)
-        return await owner.get_prompt(own, arguments)
+        return Target(PROMPT, {"server": _name(owner), "name": own, "arguments": dict(arguments)})
 
     async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         asked: Mapping[str, Any] = params["ref"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from steward.contract.deciding import Role
+from steward.servers.gateway.views import Target
 
 
 class Library(Protocol):
@@ -17,11 +18,15 @@ class Library(Protocol):
 
     async def templates(self) -> Sequence[Mapping[str, Any]]: ...
 
-    async def read(self, uri: str) -> Mapping[str, Any]: ...
+    async def reading(self, uri: str) -> Target:
+        """The call that reads it."""
+        ...
 
     async def prompts(self) -> Sequence[Mapping[str, Any]]: ...
 
-    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]: ...
+    async def prompting(self, name: str, arguments: Mapping[str, str]) -> Target:
+        """The call that gets it, filled in."""
+        ...
 
     async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]: ...
 

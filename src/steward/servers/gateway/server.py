@@ -28,19 +28,20 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
-from steward.contract.call import ToolCall, current_call
 from steward.contract.deciding import Role
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.policy.access import LOCAL_USER
-from steward.servers.gateway.calls import Calls, caller_of, principal, user_of
-from steward.servers.gateway.conversation import Conversations, responses_of, retry_of
+from steward.servers.gateway import answers
+from steward.servers.gateway.calls import Calls, principal, session_key
+from steward.servers.gateway.conversation import Conversations
+from steward.servers.gateway.library import READ, library_agent
 from steward.servers.gateway.link import Context, modern
 from steward.servers.gateway.ports import Library
 from steward.servers.gateway.views import Catalogue, View
 
 P = TypeVar("P", bound=BaseModel)
+R = TypeVar("R")
 
 PAGE = 200
 RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; since then it is INVALID_PARAMS
@@ -100,6 +101,8 @@ class Gateway:
         if library is not None:
             self._register_library(library)
             library.subscribe(self._resource_changed)
+            if door.registry.find(READ) is None:  # every view of a door shares it
+                door.registry.add(library_agent(door.registry))
         door.registry.subscribe(self._lists_changed)
 
     async def serve_stdio(self) -> None:
@@ -146,23 +149,25 @@ class Gateway:
 
         async def read(context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
             uri = str(params.uri)
-            return await self._hold(context, params, lambda: _found(library.read(uri), context, uri=uri))
+            target = await _found(library.reading(uri), context, uri=uri)
+            missing = INVALID_PARAMS if modern(context) else RESOURCE_NOT_FOUND
+            return answers.contents(await self.calls.through(context, params, target), not_found=missing)
 
         async def prompt(context: Context, params: types.GetPromptRequestParams) -> dict[str, Any]:
-            arguments = params.arguments or {}
-            return await self._hold(
-                context, params, lambda: _found(library.prompt(params.name, arguments), context)
-            )
+            target = await _found(library.prompting(params.name, params.arguments or {}), context)
+            return answers.contents(await self.calls.through(context, params, target))
 
         async def complete(context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
             question = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-            return await _found(library.complete(question), context)
+            return dict(await _found(library.complete(question), context))
 
         async def watch(context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
-            return await _found(library.watch(str(params.uri)), context, uri=str(params.uri))
+            await _found(library.watch(str(params.uri)), context, uri=str(params.uri))
+            return {}
 
         async def unwatch(context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
-            return await _found(library.unwatch(str(params.uri)), context, uri=str(params.uri))
+            await _found(library.unwatch(str(params.uri)), context, uri=str(params.uri))
+            return {}
 
         add = self._add
         add("resources/list", types.PaginatedRequestParams, resources)
@@ -173,24 +178,6 @@ class Gateway:
         add("prompts/list", types.PaginatedRequestParams, prompts)
         add("prompts/get", types.GetPromptRequestParams, prompt)
         add("completion/complete", types.CompleteRequestParams, complete)
-
-    async def _hold(
-        self,
-        context: Context,
-        params: types.InputResponseRequestParams,
-        work: Callable[[], Coroutine[Any, Any, dict[str, Any]]],
-    ) -> dict[str, Any]:
-        """Reading may need answers of the client, too."""
-        if (retry := retry_of(params)) is not None:
-            return await self.conversations.resume(context, retry)
-        link = self.conversations.link(context, responses_of(params))
-        user = user_of(context) or LOCAL_USER
-        call = ToolCall(tool="read", arguments={}, caller=caller_of(context), user=user, channel=link)
-        token = current_call.set(call)
-        try:
-            return await self.conversations.hold(context, link, work(), _as_is)
-        finally:
-            current_call.reset(token)
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         del context
@@ -245,22 +232,12 @@ class Gateway:
         """A session ended."""
         self._sessions.pop(session, None)
         self._levels.pop(session, None)
+        self.calls.runs.forget(session)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-async def _as_is(context: Context, outcome: dict[str, Any]) -> dict[str, Any]:
-    del context
-    return outcome
-
-
-def session_key(context: Context) -> str:
-    """The HTTP session that a request belongs to; a pipe carries only one."""
-    request = context.request
-    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
 
 
 _CACHED: tuple[Any, ...] = (
@@ -283,11 +260,9 @@ def _page(key: str, items: Sequence[Mapping[str, Any]], cursor: str | None) -> d
     return shape
 
 
-async def _found(
-    work: Coroutine[Any, Any, Mapping[str, Any] | None], context: Context, **data: str
-) -> dict[str, Any]:
+async def _found(work: Coroutine[Any, Any, R], context: Context, **data: str) -> R:
     try:
-        return dict(await work or {})
+        return await work
     except NotFoundError as error:
         code = INVALID_PARAMS if modern(context) or "uri" not in data else RESOURCE_NOT_FOUND
         raise MCPError(code, error.explain(), data or None) from error

@@ -103,7 +103,8 @@ class Catalogue:
 
     def find(self, name: str) -> ToolSpec | None:
         tool = self._door.registry.find(name)
-        return tool.spec if tool is not None and self._view.shows(tool.spec) else None
+        shown = tool is not None and tool.spec.listed and self._view.shows(tool.spec)
+        return tool.spec if tool is not None and shown else None
 
     def is_search(self, name: str) -> bool:
         """Whether this name means finding tools; a tool of that name behind the door comes first."""

@@ -136,6 +136,10 @@ def show_report(data: dict[str, Any]) -> None:
         say(f"  could not read {item['path']}: {item['reason']}", error=True)
     if data["failures"] > _SHOWN:
         say(f"  and {data['failures'] - _SHOWN} more; --json names them", error=True)
+    for item in data["withheld"][:_SHOWN]:
+        say(f"  left out {item['path']}: {item['reason']}", error=True)
+    if data["withheld_files"] > _SHOWN:
+        say(f"  and {data['withheld_files'] - _SHOWN} more; --json names them", error=True)
     if data["skipped"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in data["skipped"].items())
         say(f"  skipped: {kinds}", error=True)

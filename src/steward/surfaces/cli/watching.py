@@ -49,7 +49,11 @@ def changed_paths(folder: Path, changes: Changes) -> list[Path]:
     """What to read again or to notice as gone; the whole folder where its rules, or very much, changed."""
     from steward.documents.readers import READABLE  # noqa: PLC0415 - only here, and it brings a parser
 
-    rules = Folder.open(folder, [folder], lambda file: file.suffix.lower() in READABLE)
+    rules = Folder.open(
+        folder,
+        lambda real: real.is_relative_to(folder.resolve()),
+        lambda file: file.suffix.lower() in READABLE,
+    )
     seen: dict[Path, set[int]] = {}
     for kind, name in changes:
         seen.setdefault(Path(name), set()).add(int(kind))

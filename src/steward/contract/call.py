@@ -90,6 +90,9 @@ class ToolCall:
     correlation_id: str = field(default_factory=new_id)
     timeout: float | None = None  # seconds the caller is willing to wait; can only shorten the tool's own
     channel: Channel | None = field(default=None, compare=False, repr=False)
+    definition: str | None = (
+        None  # the hash of the definition it was judged by, where that may change meanwhile
+    )
 
 
 current_call: ContextVar[ToolCall | None] = ContextVar("current_call", default=None)

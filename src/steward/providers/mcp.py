@@ -104,6 +104,10 @@ class MCPServerAgent:
         except UnavailableError as error:
             return Failed.from_error(error)
 
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
+        offer = self._catalogue.offers.get(tool)
+        return None if offer is None else f"calls {offer.own_name!r} of the server {self.config.name!r}"
+
     async def shutdown(self) -> None:
         await self.connection.stop()
 

@@ -54,6 +54,7 @@ class PostgresProposalStore:
             proposal.correlation_id,
             proposal.created_at,
             proposal.expires_at,
+            proposal.effect,
         )
 
     async def get(self, proposal_id: str) -> Proposal | None:
@@ -110,6 +111,7 @@ def _proposal(row: asyncpg.Record) -> Proposal:
         correlation_id=row["correlation_id"],
         created_at=row["created_at"],
         expires_at=row["expires_at"],
+        effect=row["effect"],
         state=_state(row),
     )
 
@@ -136,4 +138,5 @@ def _receipt(row: asyncpg.Record) -> Receipt:
         arguments=row["approved_arguments"],
         digest=row["approved_digest"],
         edited=row["edited"],
+        definition_hash=row["definition_hash"],
     )

@@ -83,9 +83,11 @@ def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
     return _problem(failed.error, envelope(failed))
 
 
-def pending(waiting: PendingApproval) -> dict[str, Any]:
+def pending(waiting: PendingApproval, *, too_long: bool = False) -> dict[str, Any]:
+    """`too_long`: the call is more than can be shown in the client, so nobody can approve it there."""
+    here = " It is too long to be shown and approved here." if too_long else ""
     text = (
-        f"Nothing was run yet: this call waits for a person ({waiting.reason}). "
+        f"Nothing was run yet: this call waits for a person ({waiting.reason}).{here} "
         f"Proposal {waiting.proposal_id}. A person approves it with 'steward approve {waiting.proposal_id}' "
         "or on the page; do not send the call again."
     )

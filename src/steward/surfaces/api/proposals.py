@@ -1,9 +1,11 @@
 """Routes on proposals: look, approve, reject. Only a key whose role may approve decides."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from steward.contract.showing import show
 from steward.surfaces.api.identity import Approver, Reader
 from steward.surfaces.api.paging import After, Limit
 from steward.surfaces.api.shapes import ApproveBody, ProposalList, ProposalShape, RejectBody, ToolResultShape
@@ -27,7 +29,9 @@ async def list_proposals(
 
 @router.get("/{proposal_id}")
 async def get_proposal(platform: Here, proposal_id: str, _: Reader) -> ProposalShape:
-    return ProposalShape.of(await platform.orchestrator.approvals.get(proposal_id))
+    proposal = await platform.orchestrator.approvals.get(proposal_id)
+    # In a thread: arguments may be megabytes, and every character of them is looked at.
+    return ProposalShape.of(proposal, shown=await asyncio.to_thread(show, proposal.shown()))
 
 
 @router.post("/{proposal_id}/approve")

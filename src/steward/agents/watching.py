@@ -7,6 +7,7 @@ from typing import Any
 from steward.agents.ledger import Ledger, Shown
 from steward.agents.narration import narrate
 from steward.agents.profile import Draft, Profile
+from steward.agents.rules.selection import refuse_unasked_everything
 from steward.agents.session import Session
 from steward.contract.call import Failed
 from steward.contract.errors import ErrorCode
@@ -39,6 +40,9 @@ class TurnWatch:
         self._listener = listener
 
     def admit(self, spec: ToolSpec, arguments: Mapping[str, Any], session: Session) -> Failed | None:
+        wholesale = refuse_unasked_everything(spec, arguments, session.utterance)
+        if wholesale is not None:
+            return Failed(error=wholesale.reason, code=wholesale.code)
         for rule in self._profile.rules:
             try:
                 refusal = rule.admit(spec, arguments, ledger=session.ledger, session=session)
@@ -91,7 +95,7 @@ def review(profile: Profile, draft: Draft, *, session: Session) -> Draft:
 def question_for(
     profile: Profile, spec: ToolSpec | None, call: PendingCall, *, shown: ShownCall, ledger: Ledger
 ) -> str:
-    """What to ask before a call: in a rule's words where it has some; then the whole call, as it would run."""
+    """What to ask before a call: in a rule's words where it has some; then the whole call, as it runs."""
     asked = None if spec is None else _in_a_rules_words(profile, spec, call, ledger)
     return f"{asked or f'Are you sure you want me to run `{call.tool}`?'}\n\n{show(shown)}"
 

@@ -133,6 +133,8 @@ def _value(label: str, value: Any, depth: int) -> Iterator[str]:
         lines = value.split("\n")
         yield f"{indent}{label} text, {len(lines):,} {'line' if len(lines) == 1 else 'lines'}:"
         yield from (f"{indent}  {line}" for line in _without_emptiness(map(_to_its_end, lines)))
+    elif isinstance(value, str):
+        yield f'{indent}{label} "{in_one_line(value)}"'
     else:
         yield f"{indent}{label} {in_one_line(json.dumps(value, ensure_ascii=False, default=str))}"
 

@@ -259,7 +259,7 @@ def test_a_server_that_points_elsewhere_by_the_time_of_the_yes_does_not_get_the_
 
 def test_a_task_renamed_after_the_question_is_not_deleted_by_the_old_yes(victim: Victim) -> None:
     admin = victim.acting("approve")
-    task_id = call(victim, "add_task", title="old receipts")["data"]["task_id"]
+    task_id = call(victim, "add_task", title="old receipts")["data"]["task"]["id"]
     waiting = proposed(victim, "delete_task", task_id=task_id)
     admin.patch(f"/v1/tasks/{task_id}", json={"title": "tax papers"}).raise_for_status()
     answer = approve(victim, waiting)

@@ -147,10 +147,12 @@ class MemoryPinStore:
 
     async def remember(self, pins: Sequence[Pin]) -> None:
         for pin in pins:
-            self._pins.setdefault((pin.agent, pin.tool), pin)
+            known = self._pins.setdefault((pin.agent, pin.tool), pin)
+            self._pins[pin.agent, pin.tool] = replace(known, registered=known.registered or pin.registered)
 
     async def accept(self, pin: Pin) -> None:
-        self._pins[pin.agent, pin.tool] = pin
+        known = self._pins.get((pin.agent, pin.tool), pin)
+        self._pins[pin.agent, pin.tool] = replace(pin, registered=known.registered or pin.registered)
 
 
 class MemoryKeyStore:

@@ -56,12 +56,19 @@ def proposal(name: str = "p1", **changes: Any) -> Proposal:
 
 
 def receipt(of: Proposal, **changes: Any) -> Receipt:
-    plain = Receipt(approver="ana", approved_at=NOON, via="cli", arguments=of.arguments, digest=of.digest)
+    plain = Receipt(
+        approver="ana",
+        approved_at=NOON,
+        via="cli",
+        arguments=of.arguments,
+        digest=of.digest,
+        definition_hash=of.definition_hash,
+    )
     return replace(plain, **changes)
 
 
 async def test_a_proposal_comes_back_as_it_went(store: ProposalStore) -> None:
-    added = proposal(expires_at=datetime.now(UTC) + timedelta(days=1))
+    added = proposal(expires_at=datetime.now(UTC) + timedelta(days=1), effect="writes /tmp/ä")
     await store.add(added)
     found = await store.get("p1")
     assert found == added

@@ -32,7 +32,8 @@ async def main():
                 store = PostgresProposalStore(database)
                 found = await store.get(rest)
                 receipt = Receipt(approver="ana", approved_at=datetime.now(UTC), via="cli",
-                                  arguments=found.arguments, digest=found.digest)
+                                  arguments=found.arguments, digest=found.digest,
+                                  definition_hash=found.definition_hash)
                 print(await store.claim(rest, receipt), flush=True)
             elif word == "finish":
                 await PostgresProposalStore(database).finish(rest, {"status": "done"}, at=datetime.now(UTC))

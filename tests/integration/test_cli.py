@@ -182,7 +182,7 @@ def test_at_a_terminal_the_exact_call_is_shown_and_asked_about(
 ) -> None:
     monkeypatch.setattr("steward.surfaces.cli.consent.at_terminal", lambda: True)
     result = run("tools", "call", "save_fact", "--arg", "text=/etc/shadow", answer=answer)
-    assert (result.exit_code, '"text": "/etc/shadow"' in result.stdout) == (ends, True)
+    assert (result.exit_code, '│   text = "/etc/shadow"' in result.stdout) == (ends, True)
     states = [item["state"] for item in parsed(run("proposals", "--all", "--json"))["items"]]
     assert states == ["finished" if ends == 0 else "rejected"]
 

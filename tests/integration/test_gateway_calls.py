@@ -62,7 +62,7 @@ async def test_the_person_approves_in_the_client_and_exactly_that_call_runs_once
         assert (answer.is_error, answer.content[0].text) == (False, "wiped disk")
         assert house.wiped == ["disk"]
         assert await states(house) == ["finished"]
-        assert '"name":"disk"' in yes.asked[0]
+        assert '│   name = "disk"' in yes.asked[0]
 
 
 @ERAS

@@ -33,6 +33,7 @@ HARMLESS = [
         r"I'm having trouble (updating|reading) your tasks right now\. Please try again\.",
         rf"Okay, I'll keep {_QUOTED} in your tasks\.",
         rf"Are you sure you want to delete {_QUOTED}.*\? This cannot be undone\.",
+        r"```|│.*",  # the whole call that waits, below the question
         r"I couldn't (find|tell|understand) .*",
         r"I'm sorry, I have no answer to that\. Could you say it in other words\?",
         r"I can't tell whether that went through\..*",

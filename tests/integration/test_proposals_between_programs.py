@@ -15,7 +15,9 @@ from steward.storage.postgres import Database, External
 from steward.storage.proposals import PostgresProposalStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-RECEIPT = Receipt(approver="ben", approved_at=NOON, via="api", arguments={"n": 1}, digest="d")
+RECEIPT = Receipt(
+    approver="ben", approved_at=NOON, via="api", arguments={"n": 1}, digest="d", definition_hash="h"
+)
 
 
 @pytest.fixture

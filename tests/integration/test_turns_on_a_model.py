@@ -55,7 +55,9 @@ async def test_a_yes_runs_the_call_and_the_model_reads_its_result(stage: Stage) 
     before = list(stage.burned)
     answer = await stage.say("yes", Say("It is burned."))
     assert (asked.status, before, stage.burned) == (AnswerStatus.PENDING_APPROVAL, [], ["letter"])
-    assert "`burn` (title: letter)" in asked.answer
+    assert asked.answer.startswith(
+        'Are you sure you want me to run `burn`?\n\n```\n│ burn\n│   title = "letter"\n'
+    )
     assert (answer.answer, statuses(answer)) == ("It is burned.", [("burn", CallStatus.DONE)])
     assert (stage.shown()[-1]["role"], "burned" in stage.shown()[-1]["content"]) == ("tool", True)
 
@@ -174,7 +176,7 @@ async def test_rules_stand_before_the_door_and_after_the_model(database: Databas
     assert (refused.answer, statuses(refused)) == ("Nothing was done.", [("note", CallStatus.REFUSED)])
     assert refused.tool_calls[0].error_code == "NOT_X"
     assert [each.call.tool for each in stage.door.log.executions] == ["burn"]
-    assert asked.answer == "Really burn it?"
+    assert asked.answer.startswith("Really burn it?\n\n```\n│ burn\n")
 
 
 async def test_what_the_person_read_is_what_the_model_reads_later(database: Database) -> None:

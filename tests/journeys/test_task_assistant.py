@@ -165,7 +165,9 @@ async def asked_to_delete(ana: Person) -> Answer:
 async def test_deleting_asks_first(house: House) -> None:
     ana = await house.person("old reminder", "buy milk")
     answer = await asked_to_delete(ana)
-    assert answer.answer == "Are you sure you want to delete 'old reminder'? This cannot be undone."
+    asked, _, call = answer.answer.partition("\n\n```\n")
+    assert asked == "Are you sure you want to delete 'old reminder'? This cannot be undone."
+    assert call.startswith('│ What it does: deletes the task "old reminder"\n│ delete_task\n')
     assert (answer.status, answer.proposal_id is not None) == (AnswerStatus.PENDING_APPROVAL, True)
     assert set(await ana.tasks()) == {"old reminder", "buy milk"}
 
@@ -338,7 +340,7 @@ async def test_a_life_from_adding_to_deleting_in_one_conversation(house: House) 
         await ana.say("yes", Say("I've deleted 'buy milk' from your tasks.")),
         await ana.say("Show my tasks", look(), Say("You don't have any tasks yet.")),
     ]
-    assert [answer.answer for answer in said] == [
+    assert [answer.answer.partition("\n\n```")[0] for answer in said] == [
         "I've added 'buy milk' to your tasks.",
         "You have 1 task:\n1. buy milk",
         "Great! I've marked 'buy milk' as complete.",

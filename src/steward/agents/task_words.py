@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any, cast
 
 from steward.contract.errors import ErrorCode
+from steward.contract.showing import can_be_said
 from steward.conversations.model import CallRecord, CallStatus
 from steward.tasks.envelopes import TaskCode
 from steward.tasks.matching import stems
@@ -301,7 +302,8 @@ def list_told(tasks: Sequence[Record], now: datetime, said: Said | None = None) 
 def confirmation(arguments: Record, known: Sequence[CallRecord], now: datetime) -> str:
     """The question before a deletion, with the title from the record."""
     task = known_task(arguments.get("task_id"), known)
-    what = named(task, now) if task.get("title") else "this task"
+    # A title that could be a trick does not stand in our sentence; the call below it shows it.
+    what = named(task, now) if can_be_said(str(task.get("title") or "")) else "this task"
     return f"Are you sure you want to delete {what}? This cannot be undone."
 
 

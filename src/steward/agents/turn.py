@@ -207,7 +207,7 @@ class TurnRun:
     def _still(self, waiting: Sequence[PendingCall], *, news: str = "") -> _Said:
         """The question again, without asking the model."""
         text = f"{news} {waiting[0].question}".strip()
-        draft = self._reviewed(Draft(text=text, status=AnswerStatus.PENDING_APPROVAL))
+        draft = Draft(text=text, status=AnswerStatus.PENDING_APPROVAL)
         # All of them stay: the run goes on when the last one is decided.
         ordered = [*waiting, *(call for call in self._held.pending if call not in waiting)]
         return _Said(draft=draft, messages=self._history, pending=ordered)
@@ -290,40 +290,37 @@ class TurnRun:
             messages = recall.broken_off(outcome.messages or self._history, prompt, draft.text)
             return _Said(draft=draft, messages=messages)
         if isinstance(outcome.output, DeferredToolRequests):
-            return self._waits(outcome.output, outcome)
+            return await self._waits(outcome.output, outcome)
         draft = self._reviewed(await self._conducted(draft_of(outcome, self._session.ledger.calls)))
         return _Said(draft=draft, messages=recall.answered(outcome.messages, draft.text))
 
-    def _waits(self, requests: DeferredToolRequests, outcome: Answered[Any]) -> _Said:
-        calls = [
-            self._pending(part.tool_call_id, part.tool_name, part.args_as_dict(), requests.metadata)
-            for part in requests.approvals
-        ]
+    async def _waits(self, requests: DeferredToolRequests, outcome: Answered[Any]) -> _Said:
+        calls = [await self._pending(part.tool_call_id, requests.metadata) for part in requests.approvals]
+        # Our own words, which no rule may change: what is shown is what runs.
         draft = Draft(text=calls[0].question, status=AnswerStatus.PENDING_APPROVAL)
-        return _Said(draft=self._reviewed(draft), messages=outcome.messages, pending=calls)
+        return _Said(draft=draft, messages=outcome.messages, pending=calls)
 
-    def _pending(
-        self, call_id: str, tool: str, arguments: Mapping[str, Any], metadata: Mapping[str, Any]
-    ) -> PendingCall:
+    async def _pending(self, call_id: str, metadata: Mapping[str, Any]) -> PendingCall:
+        """What waits, from the proposal itself: that is what a yes would run."""
         said = cast("Mapping[str, Any]", metadata.get(call_id) or {})
+        proposal = await self._house.orchestrator.approvals.get(str(said.get("proposal_id")))
         call = PendingCall(
             tool_call_id=call_id,
-            proposal_id=str(said.get("proposal_id") or ""),
-            tool=tool,
-            arguments=arguments,
-            risk=str(said.get("risk") or ""),
-            reason=str(said.get("reason") or ""),
+            proposal_id=proposal.id,
+            tool=proposal.tool,
+            arguments=proposal.arguments,
+            risk=proposal.risk.value,
+            reason=proposal.reason,
             question="",
         )
-        known = self._house.orchestrator.registry.find(tool)
+        known = self._house.orchestrator.registry.find(proposal.tool)
         spec = None if known is None else known.spec
-        asked = question_for(self._profile, spec, call, ledger=self._session.ledger)
+        shown = proposal.shown()
+        asked = question_for(self._profile, spec, call, shown=shown, ledger=self._session.ledger)
         return replace(call, question=asked)
 
     def _reviewed(self, draft: Draft) -> Draft:
         reviewed = review(self._profile, draft, session=self._session)
-        if draft.status is AnswerStatus.PENDING_APPROVAL:  # whatever a rule says, it does wait
-            reviewed = replace(reviewed, status=draft.status)
         return reviewed if reviewed.text.strip() else replace(reviewed, text=WORDLESS)
 
     # --- when it goes wrong ---

@@ -7,9 +7,11 @@ from typing import Any
 from steward.agents.ledger import Ledger, Shown
 from steward.agents.narration import narrate
 from steward.agents.profile import Draft, Profile
+from steward.agents.rules.selection import refuse_unasked_everything
 from steward.agents.session import Session
 from steward.contract.call import Failed
 from steward.contract.errors import ErrorCode
+from steward.contract.showing import ShownCall, show
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import (
     AnswerStatus,
@@ -38,6 +40,9 @@ class TurnWatch:
         self._listener = listener
 
     def admit(self, spec: ToolSpec, arguments: Mapping[str, Any], session: Session) -> Failed | None:
+        wholesale = refuse_unasked_everything(spec, arguments, session.utterance)
+        if wholesale is not None:
+            return Failed(error=wholesale.reason, code=wholesale.code)
         for rule in self._profile.rules:
             try:
                 refusal = rule.admit(spec, arguments, ledger=session.ledger, session=session)
@@ -87,14 +92,12 @@ def review(profile: Profile, draft: Draft, *, session: Session) -> Draft:
     return draft
 
 
-def question_for(profile: Profile, spec: ToolSpec | None, call: PendingCall, *, ledger: Ledger) -> str:
-    """What to ask before a call: in a rule's words, else with the call spelled out."""
+def question_for(
+    profile: Profile, spec: ToolSpec | None, call: PendingCall, *, shown: ShownCall, ledger: Ledger
+) -> str:
+    """What to ask before a call: in a rule's words where it has some; then the whole call, as it runs."""
     asked = None if spec is None else _in_a_rules_words(profile, spec, call, ledger)
-    if asked:
-        return asked
-    given = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
-    why = f" {call.reason.rstrip('.')}." if call.reason else ""
-    return f"Are you sure you want me to run `{call.tool}`{f' ({given})' if given else ''}?{why}"
+    return f"{asked or f'Are you sure you want me to run `{call.tool}`?'}\n\n{show(shown)}"
 
 
 def _in_a_rules_words(profile: Profile, spec: ToolSpec, call: PendingCall, ledger: Ledger) -> str | None:

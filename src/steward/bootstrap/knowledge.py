@@ -1,9 +1,9 @@
 """The knowledge base and the memory, put together: which models, which readers, which tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steward.bootstrap.memory_tools import MEMORY_AGENT, memory_agent
 from steward.bootstrap.models import model_config
@@ -30,7 +30,7 @@ _PERSON_SECONDS = 600.0  # a question to a person may be part of the call
 _MARGIN = 5.0  # the server's own limit comes first: its error says more
 
 
-def _rated(settings: Settings) -> "dict[str, BuiltinTool]":
+def _rated(settings: Settings, base: KnowledgeBase) -> "dict[str, BuiltinTool]":
     from steward.providers.builtin import BuiltinTool  # noqa: PLC0415 - brings MCP, most of a second
 
     usual, writes = settings.timeout + _MARGIN, Effect.WRITES_STORE
@@ -38,7 +38,9 @@ def _rated(settings: Settings) -> "dict[str, BuiltinTool]":
         "query_knowledge_base": BuiltinTool(
             effect=Effect.READS, examples=("What do my papers say about swarms?",), timeout=usual
         ),
-        "manage_collections": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
+        "manage_collections": BuiltinTool(
+            effect=writes, timeout=_PERSON_SECONDS, tell=lambda given: _deletion(base, given)
+        ),
         "ingest_documents": BuiltinTool(effect=writes, timeout=3_600.0 + _MARGIN),
         "manage_projects": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
         "augment_knowledge": BuiltinTool(effect=writes, timeout=usual),
@@ -95,6 +97,14 @@ async def open_library(
     return library
 
 
+async def _deletion(base: KnowledgeBase, given: Mapping[str, Any]) -> str | None:
+    if given.get("action") != "delete":
+        return None
+    found = await base.collection(str(given.get("name")))
+    documents = "1 document" if found.documents == 1 else f"{found.documents} documents"
+    return f'deletes the collection "{found.name}" with its {documents}'
+
+
 def _hosted(settings: Settings) -> Embedder | None:
     if settings.embedder is None:
         return None
@@ -111,5 +121,5 @@ def knowledge_agent(library: Library, settings: Settings) -> "BuiltinServerAgent
 
     server = build(library.base, seconds=settings.timeout)
     return BuiltinServerAgent(
-        KNOWLEDGE_AGENT, server, _rated(settings), name="Knowledge base", category="knowledge"
+        KNOWLEDGE_AGENT, server, _rated(settings, library.base), name="Knowledge base", category="knowledge"
     )

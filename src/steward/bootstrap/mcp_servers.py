@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from steward.contract.errors import AgentError, ConfigError, ErrorCode
 from steward.contract.pins import PinStore
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.policy.rules import Rules
 from steward.providers.mcp_config import ServerConfig, load_mcp_config
 from steward.providers.resources import AGENT as RESOURCES
 from steward.providers.resources import resources_agent
@@ -37,10 +38,13 @@ class Reloaded:
 class Servers:
     """The workspace's servers. What is in flight on one that stays goes on undisturbed."""
 
-    def __init__(self, orchestrator: Orchestrator, settings: Settings, pins: PinStore) -> None:
+    def __init__(
+        self, orchestrator: Orchestrator, settings: Settings, pins: PinStore, rules: Callable[[], Rules]
+    ) -> None:
         self._orchestrator = orchestrator
         self._settings = settings
         self._pins = pins
+        self._rules = rules
         self._known: dict[str, ServerConfig] = {}
         self._running: dict[str, MCPServerAgent] = {}
         self._turn = asyncio.Lock()
@@ -99,7 +103,7 @@ class Servers:
                 RESOURCES, lambda: resources_agent(lambda: self._running)
             )
         starts = {server.name: server.auto_start for server in servers}
-        for name, make in mcp_agents(servers, around=around, pins=self._pins).items():
+        for name, make in mcp_agents(servers, around=around, pins=self._pins, rules=self._rules).items():
             try:
                 self._orchestrator.register_agent_factory(
                     name, self._noted(name, make), auto_start=starts[name]

@@ -1,10 +1,12 @@
 """The memory as tools behind the door: search, store, forget, each in the scope of whoever calls."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from steward.bootstrap.core_tools import LOCAL_USER
 from steward.contract.call import current_call
+from steward.contract.errors import ErrorCode, InputError
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.providers.functions import FunctionTool, LegacyToolAgent
@@ -42,6 +44,7 @@ def _tool(
     required: Sequence[str] = (),
     effect: Effect = Effect.WRITES_STORE,
     for_good: bool = False,
+    tell: Callable[..., Awaitable[str | None]] | None = None,
     examples: Sequence[str] = (),
     aliases: Sequence[str] = (),
 ) -> FunctionTool:
@@ -71,6 +74,7 @@ def _tool(
             aliases=tuple(aliases),
         ),
         function,
+        tell,
     )
 
 
@@ -126,17 +130,61 @@ def _store(managers: Managers) -> FunctionTool:
 def _forget(managers: Managers) -> FunctionTool:
     async def forget(
         id: str | None = None,  # noqa: A002 - the argument's public name
+        everything: bool = False,
         agent: str | None = None,
         project: str | None = None,
     ) -> dict[str, int]:
         manager = managers(_scope(agent, project))
-        return {"forgotten": await manager.forget_all() if id is None else await manager.forget(id)}
+        one = _one_or_all(id, everything)
+        return {"forgotten": await manager.forget_all() if one is None else await manager.forget(one)}
+
+    async def tell(
+        id: str | None = None,  # noqa: A002
+        everything: bool = False,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> str:
+        manager = managers(_scope(agent, project))
+        one = _one_or_all(id, everything)
+        if one is None:
+            return _all_of(await manager.count(), agent, project)
+        newest, *past = await manager.history(one)
+        also = f" and {_counted(len(past), 'memory')} it took the place of" if past else ""
+        return f"forgets the memory {json.dumps(newest.content, ensure_ascii=False)}{also}"
 
     return _tool(
         forget,
         name="forget_memory",
-        description="Forget one memory by its id, with what it took the place of, or without an id "
-        "everything in the scope. For good. Prefer store_memory for a fact that has changed.",
-        takes={"id": {"type": ["string", "null"], "description": "The memory's id."}},
+        description="Forget one memory by its id, with what it took the place of; or everything in the "
+        "scope, only where the person asks for exactly that. For good. Prefer store_memory for a fact that "
+        "has changed.",
+        takes={
+            "id": {
+                "type": ["string", "null"],
+                "description": "The memory's id, as search_memory returns it.",
+            },
+            "everything": {"type": "boolean", "description": "All memories in the scope, instead of one."},
+        },
         for_good=True,
+        tell=tell,
     )
+
+
+def _one_or_all(memory_id: str | None, everything: bool) -> str | None:
+    """The one memory that is meant, None for all of them. Never all of them because nothing was said."""
+    if (memory_id is None) != everything:
+        raise InputError(
+            "Say which memory to forget.",
+            code=ErrorCode.INVALID_ARGUMENTS,
+            fix="Give its id, or everything=true for all of them; never both.",
+        )
+    return memory_id
+
+
+def _all_of(count: int, agent: str | None, project: str | None) -> str:
+    where = [f"of the agent {agent!r}" if agent else "", f"in the project {project!r}" if project else ""]
+    return " ".join(["forgets all", _counted(count, "memory"), *filter(None, where)])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun if count == 1 else f'{noun[:-1]}ies'}"

@@ -129,7 +129,7 @@ async def open_platform(
             settings, orchestrator, search, library, skills, database=database, tracer=tracer, rules=rules
         )
         # After our own agents, so that no server of the workspace takes one of their names.
-        servers = Servers(orchestrator, settings, PostgresPinStore(database))
+        servers = Servers(orchestrator, settings, PostgresPinStore(database), rules)
         servers.open()
         for end in (orchestrator.lifecycle.stop_all, orchestrator.settle, workshop.writer.close):
             stack.push_async_callback(end)

@@ -1,7 +1,10 @@
 """The task list behind the door: the five tools, the people, and what a person may do beside the tools."""
 
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from steward.contract.agent import Agent
 from steward.contract.errors import InputError
@@ -11,11 +14,14 @@ from steward.settings import environment
 from steward.storage.postgres import Database
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
+from steward.tasks.model import Task
+from steward.tasks.ports import TaskStore
 from steward.tasks.service import TaskService
 from steward.tasks.users import Users, read_zone
 
 AGENT = "tasks"
 ZONES = "zoneinfo/"
+Tell = Callable[[Mapping[str, Any]], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +36,19 @@ async def open_tasks(orchestrator: Orchestrator, database: Database) -> TaskRoom
     users = Users(people)
     await users.ensure_local(machine_zone())
     service = TaskService(tasks=store, users=people)
-    orchestrator.register_agent_factory(AGENT, lambda: tasks_agent(service))
+    orchestrator.register_agent_factory(AGENT, lambda: tasks_agent(service, store))
     return TaskRoom(users=users, desk=Desk(tasks=store, users=users))
 
 
-def tasks_agent(service: TaskService) -> Agent:
+def tasks_agent(service: TaskService, store: TaskStore) -> Agent:
     # Here and not above: MCP takes a second to import, which nobody pays who only asks for help.
     from steward.providers.builtin import BuiltinServerAgent, BuiltinTool  # noqa: PLC0415
     from steward.servers.tasks import build  # noqa: PLC0415
 
-    def tool(effect: Effect, *examples: str) -> BuiltinTool:
-        return BuiltinTool(effect=effect, examples=examples, user_argument="user_id", checks_itself=True)
+    def tool(effect: Effect, *examples: str, tell: Tell | None = None) -> BuiltinTool:
+        return BuiltinTool(
+            effect=effect, examples=examples, user_argument="user_id", checks_itself=True, tell=tell
+        )
 
     return BuiltinServerAgent(
         AGENT,
@@ -51,11 +59,20 @@ def tasks_agent(service: TaskService) -> Agent:
             ),
             "list_tasks": tool(Effect.READS, "Show my tasks.", "What is due today?"),
             "complete_task": tool(Effect.WRITES_STORE, "I bought the milk.", "Done with the report."),
-            "delete_task": tool(Effect.WRITES_STORE, "Delete the old reminder."),
+            "delete_task": tool(
+                Effect.WRITES_STORE, "Delete the old reminder.", tell=lambda given: _deletion(store, given)
+            ),
             "update_task": tool(Effect.WRITES_STORE, "Push the dentist to next friday at 5pm."),
         },
         name="Tasks",
         category="tasks",
+    )
+
+
+async def _deletion(store: TaskStore, given: Mapping[str, Any]) -> str | None:
+    task = await store.get(str(given.get("user_id")), str(given.get("task_id")))
+    return (
+        f"deletes the task {json.dumps(task.title, ensure_ascii=False)}" if isinstance(task, Task) else None
     )
 
 

@@ -76,6 +76,24 @@ class ExplainingAgent(Protocol):
     def problem(self) -> str | None: ...
 
 
+@runtime_checkable
+class TellingAgent(Protocol):
+    """An agent that can say what a call would do, before a person is asked about it."""
+
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:
+        """As things stand now, in plain words: "forgets all 3 memories". None where the call says it all."""
+        ...
+
+
+@runtime_checkable
+class RenewingAgent(Protocol):
+    """An agent whose tools are files that change under it; it looks again when it is told to."""
+
+    def renew(self, tool: str) -> None:
+        """Make the definition of this tool what is there now, and tell whoever listens. Must not raise."""
+        ...
+
+
 class PromptAgent(Protocol):
     """An agent of which nothing goes on once its call is cancelled, so that a deadline needs no more."""
 

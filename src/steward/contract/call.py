@@ -92,6 +92,9 @@ class ToolCall:
     timeout: float | None = None  # seconds the caller is willing to wait; can only shorten the tool's own
     channel: Channel | None = field(default=None, compare=False, repr=False)
     run: RunRecord | None = field(default=None, compare=False, repr=False)  # what was read before it
+    definition: str | None = (
+        None  # the hash of the definition it was judged by, where that may change meanwhile
+    )
 
 
 current_call: ContextVar[ToolCall | None] = ContextVar("current_call", default=None)

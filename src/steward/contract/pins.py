@@ -19,6 +19,11 @@ class Pin:
     digest: str
     definition: JsonObject
     accepted: bool  # False: seen, but a person has yet to say yes
+    registered: str | None = None  # the name it got then; no other tool ever gets it
+
+
+SEEN = ""
+"""Stands among an agent's pins for the agent itself: it was seen before, whatever it offered then."""
 
 
 class PinStore(Protocol):
@@ -27,11 +32,11 @@ class PinStore(Protocol):
         ...
 
     async def remember(self, pins: Sequence[Pin]) -> None:
-        """Keep what is seen for the first time; what is known already stays as it is."""
+        """Keep what is seen for the first time; what is known stays as it is, but for a name it lacks."""
         ...
 
     async def accept(self, pin: Pin) -> None:
-        """Replace whatever is kept for this tool."""
+        """Replace whatever is kept for this tool, but for its name."""
         ...
 
 

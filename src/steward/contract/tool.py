@@ -88,6 +88,9 @@ class ToolSpec:
     user_argument: str | None = None  # the argument that says for whom it acts; the session's user wins
     checks_itself: bool = False  # wrong arguments reach it, and it answers with codes of its own
     listed: bool = True  # nobody is shown it where not: it stands for a way in that is no tool
+    implementation: str | None = (
+        None  # a digest of what runs, where that can be told: script, program, address
+    )
     blocked: str | None = (
         None  # why nobody may call it now, e.g. its definition changed and waits for a person
     )
@@ -104,10 +107,13 @@ class ToolSpec:
 
     @cached_property
     def definition_hash(self) -> str:
-        """Changes when anything a person or a model relied on to judge this tool changes."""
+        """Changes when anything a person or a model relied on to judge this tool changes, or what runs."""
         definition = [self.name, self.description, self.input_schema, self.output_schema]
         hints = [self.hints.read_only, self.hints.destructive, self.hints.idempotent, self.hints.open_world]
-        packed = orjson.dumps([*definition, hints], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        behind = [] if self.implementation is None else [self.implementation]
+        packed = orjson.dumps(
+            [*definition, hints, *behind], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+        )
         return hashlib.sha256(packed).hexdigest()
 
     @property

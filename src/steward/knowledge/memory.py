@@ -141,6 +141,10 @@ class MemoryStore(Protocol):
 
     async def forget_scope(self, scope: Scope) -> int: ...
 
+    async def count(self, scope: Scope) -> int:
+        """How many `forget_scope` would forget."""
+        ...
+
 
 class MemoryManager:
     """One scope's memory. `semantic_search` and `store_document` are what RES names."""
@@ -298,6 +302,9 @@ class MemoryManager:
                 f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
             )
         return forgotten
+
+    async def count(self) -> int:
+        return await self._store.count(self._scope)
 
     async def forget_all(self) -> int:
         return await self._store.forget_scope(self._scope)

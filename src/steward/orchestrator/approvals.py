@@ -10,7 +10,14 @@ from typing import Any, assert_never
 
 from steward.contract.call import CallerKind, Channel, ToolCall, ToolResult, envelope
 from steward.contract.deciding import Decider, Way
-from steward.contract.errors import ConflictError, ErrorCode, ForbiddenError, NotFoundError, StewardError
+from steward.contract.errors import (
+    ConflictError,
+    ErrorCode,
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    StewardError,
+)
 from steward.orchestrator.ports import Clock, Page, ProposalStore
 from steward.orchestrator.proposals import (
     Expired,
@@ -23,7 +30,8 @@ from steward.orchestrator.proposals import (
     Waiting,
     argument_digest,
 )
-from steward.orchestrator.registry import Registry
+from steward.orchestrator.registry import RegisteredTool, Registry
+from steward.orchestrator.stages import effect_of
 from steward.policy.deciding import may_not_decide
 
 Runner = Callable[[ToolCall, Receipt], Awaitable[ToolResult]]
@@ -98,10 +106,11 @@ class Approvals:
         channel: Channel | None = None,
     ) -> ToolResult:
         _require_waiting(proposal)
-        self._require_same_definition(proposal)
+        tool = self._same_tool(proposal)
         arguments = proposal.arguments if edited is None else edited
-        if edited is not None:
-            tool = self._registry.get(proposal.tool)
+        if edited is None:
+            await _require_same_effect(tool, proposal)
+        else:
             tool.input.check(edited, what=f"Wrong arguments for '{proposal.tool}'")
         receipt = Receipt(
             approver=by.caller.id,
@@ -113,6 +122,7 @@ class Approvals:
             answered_by=by.caller.kind,
             role=by.role.word,
             client=by.client or None,
+            definition_hash=proposal.definition_hash,
         )
         if not await self._store.claim(proposal.id, receipt):
             _require_waiting(await self.get(proposal.id))
@@ -140,14 +150,32 @@ class Approvals:
                 fix="It will show as 'unknown' and is not repeated. 'steward log' has the result.",
             ) from error
 
-    def _require_same_definition(self, proposal: Proposal) -> None:
-        tool = self._registry.get(proposal.tool)
+    def _same_tool(self, proposal: Proposal) -> RegisteredTool:
+        tool = self._registry.current(proposal.tool)
         if tool.spec.definition_hash != proposal.definition_hash:
-            raise ConflictError(
-                f"'{proposal.tool}' is no longer the tool that was proposed: its definition changed.",
-                code=ErrorCode.PROPOSAL_OUTDATED,
-                fix="Reject this proposal and make the call again.",
+            raise _outdated(
+                f"'{proposal.tool}' is no longer what was proposed: its definition changed, or what it runs."
             )
+        return tool
+
+
+async def _require_same_effect(tool: RegisteredTool, proposal: Proposal) -> None:
+    """A person agreed to "deletes the task 'milk'", not to whatever the task has become."""
+    try:
+        now = await effect_of(tool, _call(proposal, proposal.arguments, None))
+    except InputError:
+        now = None
+    if now != proposal.effect:
+        instead = "what it was about is gone or cannot be told" if now is None else f"now it {now}"
+        raise _outdated(f"This would no longer do what was asked about: {instead}.")
+
+
+def _outdated(message: str) -> ConflictError:
+    return ConflictError(
+        f"Nothing was run. {message}",
+        code=ErrorCode.PROPOSAL_OUTDATED,
+        fix="Reject this proposal and make the call again.",
+    )
 
 
 def _call(proposal: Proposal, arguments: Mapping[str, Any], channel: Channel | None) -> ToolCall:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from steward.contract.call import Caller, CallerKind
+from steward.contract.showing import ShownCall
 from steward.contract.tool import RiskLevel
 
 
@@ -30,6 +31,7 @@ class Receipt:
     via: str  # a `Way`
     arguments: Mapping[str, Any]
     digest: str
+    definition_hash: str  # the definition of the tool that was agreed to, with what it runs
     edited: bool = False
     answered_by: CallerKind = CallerKind.PERSON  # a client only where the owner lets it confirm
     role: str | None = None  # None on receipts from before roles were kept
@@ -92,7 +94,12 @@ class Proposal:
     correlation_id: str
     created_at: datetime
     expires_at: datetime | None = None
+    effect: str | None = None  # what it would do, as things stood when it was made
     state: ProposalState = Waiting()
+
+    def shown(self) -> ShownCall:
+        """What a person sees of it, on every surface."""
+        return ShownCall(tool=self.tool, arguments=self.arguments, effect=self.effect, reason=self.reason)
 
 
 def state_name(state: ProposalState) -> str:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from steward.contract.agent import Agent, AgentManifest, ChangingAgent
+from steward.contract.agent import Agent, AgentManifest, ChangingAgent, RenewingAgent, TellingAgent
 from steward.contract.errors import AgentError, ErrorCode, InvalidSchemaError, NotFoundError
 from steward.contract.schema import CompiledSchema, compile_schema
 from steward.contract.tool import ToolSpec
@@ -27,6 +27,8 @@ class RegisteredTool:
     input: CompiledSchema
     output: CompiledSchema | None
     changing: ChangingAgent | None = field(compare=False)  # the agent, where it can come and go
+    telling: TellingAgent | None = field(compare=False)  # the agent, where it can say what a call would do
+    renewing: RenewingAgent | None = field(compare=False)  # the agent, where what runs may change under it
     turn: asyncio.Lock | None = field(
         compare=False
     )  # one call at a time, for tools that cannot run in parallel
@@ -83,6 +85,14 @@ class Registry:
                 fix=self._suggestion(name),
             )
         return tool
+
+    def current(self, name: str) -> RegisteredTool:
+        """The tool as it is at this moment, also where files behind it have changed."""
+        tool = self.get(name)
+        if tool.renewing is None:
+            return tool
+        tool.renewing.renew(tool.spec.name)
+        return self.get(name)
 
     def select(
         self, *, namespace: str | None = None, category: str | None = None, agent: str | None = None
@@ -172,5 +182,7 @@ def _entry(
         output=None if spec.output_schema is None else compile_schema(spec.output_schema),
         # Asked once: looking a protocol up costs more than the rest of the way through the door.
         changing=agent if isinstance(agent, ChangingAgent) else None,
+        telling=agent if isinstance(agent, TellingAgent) else None,
+        renewing=agent if isinstance(agent, RenewingAgent) else None,
         turn=turn,
     )

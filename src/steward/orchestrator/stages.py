@@ -17,15 +17,23 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import assert_never
 
-from steward.contract.call import Done, Failed, PendingApproval, ToolResult, new_id
-from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.call import (
+    Done,
+    Failed,
+    PendingApproval,
+    ToolCall,
+    ToolResult,
+    current_call,
+    new_id,
+)
+from steward.contract.errors import ErrorCode, InputError, StewardError
 from steward.contract.runs import RunRecord
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
 from steward.orchestrator.proposals import Proposal, argument_digest
-from steward.orchestrator.registry import Registry
+from steward.orchestrator.registry import RegisteredTool, Registry
 from steward.policy.approval import Assessment, Rules, assess, needs_person
 from steward.policy.leaks import note_answer
 
@@ -120,8 +128,9 @@ class Resolve:
         self._registry = registry
 
     async def __call__(self, passage: Passage) -> ToolResult:
-        tool = self._registry.get(passage.call.tool)
-        passage.tool = tool
+        tool = passage.tool = self._registry.current(passage.call.tool)
+        if tool.renewing is not None:  # what runs must be what was judged here
+            passage.call = replace(passage.call, definition=tool.spec.definition_hash)
         if tool.spec.blocked is not None:
             return Failed(error=tool.spec.blocked, code=ErrorCode.TOOL_QUARANTINED)
         if not tool.reachable:
@@ -249,11 +258,13 @@ class Approve:
                 assessment, confidence=call.confidence, agent_requires_approval=tool.agent_requires_approval
             )
         )
-        if reason is None or self._said_yes(passage):
+        if reason is None:
             return await self._inner(passage)
-        proposal = self._proposal(passage, reason)
+        if self._said_yes(passage):
+            return await self._inner(passage) if self._same_tool(passage) else _another_tool(passage)
         try:
             async with asyncio.timeout(self._routing_limit):
+                proposal = self._proposal(passage, reason, await effect_of(tool, call))
                 await self._store.add(proposal)
         except TimeoutError:
             return Failed(
@@ -273,7 +284,12 @@ class Approve:
             passage.resolved().spec.name, passage.call.arguments
         )
 
-    def _proposal(self, passage: Passage, reason: str) -> Proposal:
+    @staticmethod
+    def _same_tool(passage: Passage) -> bool:
+        receipt = passage.receipt
+        return receipt is not None and receipt.definition_hash == passage.resolved().spec.definition_hash
+
+    def _proposal(self, passage: Passage, reason: str, effect: str | None) -> Proposal:
         call, spec, now = passage.call, passage.resolved().spec, self._clock.now()
         risk = RiskLevel.IRREVERSIBLE if passage.assessment is None else passage.assessment.level
         return Proposal(
@@ -292,6 +308,7 @@ class Approve:
             correlation_id=call.correlation_id,
             created_at=now,
             expires_at=None if self._expiry is None else now + self._expiry,
+            effect=effect,
         )
 
     async def settle(self, seconds: float) -> None:
@@ -312,6 +329,35 @@ def _owner(passage: Passage) -> str | None:
     call, argument = passage.call, passage.resolved().spec.user_argument
     named = None if argument is None else call.arguments.get(argument)
     return call.user or (named if isinstance(named, str) else None)
+
+
+def _another_tool(passage: Passage) -> Failed:
+    return Failed(
+        error=f"Nothing was run: '{passage.resolved().spec.name}' changed after it was approved. "
+        "Look at it, and make the call again.",
+        code=ErrorCode.PROPOSAL_OUTDATED,
+    )
+
+
+async def effect_of(tool: RegisteredTool, call: ToolCall) -> str | None:
+    """What the call would do, in its agent's words; None where it has none.
+
+    Raises InputError for a call that could do nothing at all: nobody need be asked about it.
+    """
+    if tool.telling is None:
+        return None
+    token = current_call.set(call)
+    try:
+        return await tool.telling.tell(tool.spec.name, call.arguments)
+    except InputError:
+        raise
+    except StewardError:
+        return None  # it cannot be looked up now: the call itself is shown
+    except Exception:
+        logger.exception("effect_not_told", extra={"tool": tool.spec.name})
+        return None
+    finally:
+        current_call.reset(token)
 
 
 async def _notify(notifier: Notifier, proposal: Proposal) -> None:

@@ -107,6 +107,17 @@ def _rate(
     return level.at_least(floor(spec.name)), reason
 
 
+def may_run_unasked(spec: ToolSpec, rules: Rules) -> bool:
+    """Whether any word on another's tool would let some call of it run without a person.
+
+    Conditions on arguments count as met: what is asked is whether somebody must look at the tool first.
+    """
+    rated = [*rules.ratings((spec.name, *spec.aliases)), spec.risk]
+    if spec.hints_trusted:
+        rated.append(_rate_hints(spec)[0])
+    return any(level is not None and level.at_least(floor(spec.name)) is not _IRREVERSIBLE for level in rated)
+
+
 def _rate_hints(spec: ToolSpec) -> tuple[RiskLevel, str]:
     """A tool's own annotations, unless the rest of its definition speaks against them."""
     claimed = _claimed(spec.hints)

@@ -86,6 +86,14 @@ class Rules:
         closest = max(exact for exact, _ in rated)
         return max((risk for exact, risk in rated if exact is closest), key=lambda risk: risk.rank)
 
+    def ratings(self, names: Sequence[str]) -> list[RiskLevel]:
+        """Every rating whose pattern fits, whatever its conditions."""
+        return [
+            rule.risk
+            for rule in self.rules
+            if rule.risk is not None and any(matches_glob(name, rule.tool) for name in names)
+        ]
+
     def trusts(
         self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None
     ) -> bool | None:

@@ -5,7 +5,7 @@ whom it acts. The server runs in this process and is spoken to over MCP like any
 sees is what every client sees.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,6 +35,8 @@ class BuiltinTool:
     timeout: float | None = None
     user_argument: str | None = None
     checks_itself: bool = False
+    tell: Callable[[Mapping[str, Any]], Awaitable[str | None]] | None = None
+    """What a call with these arguments would do, in plain words."""
 
 
 class BuiltinServerAgent(MCPServerAgent):
@@ -72,6 +74,10 @@ class BuiltinServerAgent(MCPServerAgent):
     async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
         result = await super().execute(tool, params)
         return _told(result) if isinstance(result, Failed) else result
+
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:
+        said = self._tools.get(tool)
+        return None if said is None or said.tell is None else await said.tell(params)
 
     def manifest(self) -> AgentManifest:
         inner = super().manifest()

@@ -99,7 +99,10 @@ def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None =
         finally:
             program.unlink(missing_ok=True)
 
-    return FunctionTool(SPEC, code_execution)
+    async def tell(*, language: str = "python", **_: Any) -> str:
+        return f"runs this {'Python' if language == 'python' else 'shell'} code on this computer"
+
+    return FunctionTool(SPEC, code_execution, tell)
 
 
 def _written(folder: Path, code: str) -> Path:

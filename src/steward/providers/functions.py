@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -31,6 +31,8 @@ class FunctionTool:
 
     spec: ToolSpec
     function: ToolFunction
+    tell: Callable[..., Awaitable[str | None]] | None = None
+    """What a call would do, in plain words; takes the same arguments."""
 
 
 class LegacyToolAgent:
@@ -76,6 +78,10 @@ class LegacyToolAgent:
         value = await self._in_thread(known.function, params)
         # A plain function may still hand back something to await (a partial, a bound callable).
         return _result(tool, await value if inspect.isawaitable(value) else value)
+
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:
+        known = self._tools.get(tool)
+        return None if known is None or known.tell is None else await known.tell(**params)
 
     async def _in_thread(self, function: ToolFunction, params: Mapping[str, Any]) -> Any:
         """A thread of its own per call: a pool would run dry when functions hang."""

@@ -7,6 +7,7 @@ orchestrator governs the call.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -21,7 +22,8 @@ from steward.contract.errors import (
     StewardError,
     UnavailableError,
 )
-from steward.contract.pins import Pin, PinStore
+from steward.contract.pins import SEEN, Pin, PinStore
+from steward.policy.rules import Rules
 from steward.providers import answers
 from steward.providers.connection import Callbacks, Connection, State, Timing
 from steward.providers.links import LinkOpener, Surroundings, link_opener
@@ -49,12 +51,13 @@ class MCPServerAgent:
         around: Surroundings | None = None,
         opener: LinkOpener | None = None,
         pins: PinStore | None = None,
+        rules: Callable[[], Rules] = Rules,
         timing: Timing | None = None,
     ) -> None:
         self.config = config
         self._pins = pins
         self._timing = timing or Timing()
-        self._reader = OfferReader(config, pinned=pins is not None)
+        self._reader = OfferReader(config, pinned=pins is not None, rules=rules)
         self._catalogue = Catalogue()
         self._listeners: list[Callable[[], None]] = []
         self._watchers: list[Callable[[str], None]] = []
@@ -103,6 +106,10 @@ class MCPServerAgent:
             return await self._call(offer, params)
         except UnavailableError as error:
             return Failed.from_error(error)
+
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
+        offer = self._catalogue.offers.get(tool)
+        return None if offer is None else f"calls {offer.own_name!r} of the server {self.config.name!r}"
 
     async def shutdown(self) -> None:
         await self.connection.stop()
@@ -164,9 +171,7 @@ class MCPServerAgent:
         if offer.spec.blocked is None or offer.verdict is None or self._pins is None:
             raise ConflictError(f"'{tool}' is accepted already.", fix="There is nothing to do.")
         pin = offer.verdict.pin
-        await self._pins.accept(
-            Pin(agent=pin.agent, tool=pin.tool, digest=pin.digest, definition=pin.definition, accepted=True)
-        )
+        await self._pins.accept(replace(pin, accepted=True))
         session = self.connection.session
         if session is None:
             await self._recall()
@@ -303,8 +308,10 @@ class MCPServerAgent:
         if self._pins is not None:
             known = await self._pins.of(self.config.name)
         catalogue = self._reader.read(listed, known, modern=session.modern)
-        if self._pins is not None and catalogue.new_pins:
-            await self._pins.remember(catalogue.new_pins)
+        if self._pins is not None:
+            seen = [] if SEEN in known else [_seen(self.config.name)]
+            if pins := [*seen, *catalogue.new_pins]:
+                await self._pins.remember(pins)
         self._catalogue = catalogue
         for problem in catalogue.problems:
             logger.warning("mcp_tool_skipped", extra={"agent": self.config.name, "problem": problem})
@@ -328,3 +335,7 @@ class MCPServerAgent:
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()
+
+
+def _seen(agent: str) -> Pin:
+    return Pin(agent=agent, tool=SEEN, digest="", definition={}, accepted=True)

@@ -1,12 +1,13 @@
 """Names under which a server's tools are registered: `server__tool`, always valid, always the same.
 
-Pure. A name depends only on the namespace and the set of tools, never on the order in which they came.
+Pure. A name depends on the namespace, the set of tools and the names that were given before, never on the
+order in which the tools came.
 """
 
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 MAX_NAME = 64
 SEPARATOR = "__"
@@ -14,16 +15,31 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _HASH = 8
 
 
-def registered_names(namespace: str, tools: Iterable[str]) -> dict[str, str]:
-    """The registered name of each of the server's own names."""
+def registered_names(
+    namespace: str, tools: Iterable[str], *, kept: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The registered name of each of the server's own names.
+
+    `kept` are the names that were given before, by the server's own name. They stay, and nobody else gets
+    them, whether their tool is still there or not: a person may have rated what they stand for. A tool for
+    which no name is left has none.
+    """
+    given = {own: name for own, name in (kept or {}).items() if name.startswith(_full(namespace, ""))}
+    taken = set(given.values())
     wanted: defaultdict[str, list[str]] = defaultdict(list)
-    for tool in sorted(set(tools)):
-        wanted[_valid(_full(namespace, tool))].append(tool)
     names: dict[str, str] = {}
+    for tool in sorted(set(tools)):
+        if tool in given:
+            names[tool] = given[tool]
+        else:
+            wanted[_valid(_full(namespace, tool))].append(tool)
     for name, group in wanted.items():
         for tool in group:
-            keeps = len(group) == 1 or _full(namespace, tool) == name
-            names[tool] = name if keeps else _marked(_OTHER.sub("_", _full(namespace, tool)), tool)
+            keeps = name not in taken and (len(group) == 1 or _full(namespace, tool) == name)
+            chosen = name if keeps else _marked(_OTHER.sub("_", _full(namespace, tool)), tool)
+            if chosen not in taken:
+                names[tool] = chosen
+                taken.add(chosen)
     return names
 
 

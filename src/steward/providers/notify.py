@@ -1,16 +1,19 @@
 """Telling a person that a call waits: a webhook, a desktop notification.
 
 Owns the message, which names the tool, the risk and the reason but never the arguments: those may hold
-what must not leave the machine. A notification that fails is the orchestrator's to log and forget.
+what must not leave the machine. Nobody can approve where the call is not shown, so the message says where it
+is: at the terminal and on the page. A notification that fails is the orchestrator's to log and forget.
 """
 
 import asyncio
+import html
 import shutil
 from collections.abc import Sequence
 
 import httpx
 
 from steward.contract.errors import UnavailableError
+from steward.contract.showing import in_one_line
 from steward.orchestrator.ports import Notifier
 from steward.orchestrator.proposals import Proposal
 
@@ -23,10 +26,11 @@ def summary(proposal: Proposal) -> dict[str, str]:
         "proposal_id": proposal.id,
         "tool": proposal.tool,
         "risk": proposal.risk.value,
-        "reason": proposal.reason,
+        "reason": in_one_line(proposal.reason),
         "caller": f"{proposal.caller.kind.value} {proposal.caller.id}",
         "created_at": proposal.created_at.isoformat(),
         "approve": f"steward approve {proposal.id}",
+        "look": "steward proposals",
     }
 
 
@@ -49,7 +53,10 @@ class DesktopNotifier:
     """Uses the desktop's own `notify-send` or, on macOS, `osascript`; silent where there is neither."""
 
     async def notify(self, proposal: Proposal) -> None:
-        command = _desktop_command("Steward", f"{proposal.tool} waits for you: {proposal.reason}")
+        # Some desktops read markup in it.
+        reason = html.escape(in_one_line(proposal.reason).rstrip("."), quote=False)
+        text = f"{proposal.tool} waits for you: {reason}. Look with 'steward proposals' or on the page."
+        command = _desktop_command("Steward", text)
         if command is None:
             return
         process = await asyncio.create_subprocess_exec(

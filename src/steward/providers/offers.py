@@ -4,19 +4,21 @@ Owns the way from a tool's definition on the wire to a `ToolSpec`. Asks nobody a
 known come in, those that are new go out (mcp.py keeps them).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
 from steward.contract.errors import InvalidSchemaError
-from steward.contract.pins import Pin
+from steward.contract.pins import SEEN, Pin
 from steward.contract.schema import compile_schema
 from steward.contract.tool import ANY_OBJECT, Origin, ToolHints, ToolSpec
+from steward.policy.approval import may_run_unasked
+from steward.policy.rules import Rules
 from steward.providers.mcp_config import ServerConfig
 from steward.providers.naming import registered_names
-from steward.providers.pinning import Verdict, judge, pinned_part, without_hidden
+from steward.providers.pinning import Verdict, digest_of, judge, pinned_part, without_hidden
 from steward.providers.session import HeaderMap
 
 MAX_TOOLS = 5000
@@ -41,15 +43,21 @@ class Catalogue:
     @property
     def new_pins(self) -> list[Pin]:
         verdicts = [offer.verdict for offer in self.offers.values()]
-        return [verdict.pin for verdict in verdicts if verdict is not None and verdict.is_new]
+        return [
+            verdict.pin
+            for verdict in verdicts
+            if verdict is not None and (verdict.is_new or verdict.was_nameless)
+        ]
 
 
 class OfferReader:
     """Reads one server's definitions; `pinned` where definitions are held to what a person accepted."""
 
-    def __init__(self, config: ServerConfig, *, pinned: bool) -> None:
+    def __init__(self, config: ServerConfig, *, pinned: bool, rules: Callable[[], Rules] = Rules) -> None:
         self._config = config
         self._pinned = pinned
+        self._rules = rules
+        self._implementation = digest_of({"launch": repr(config.transport)})
 
     def read(
         self, listed: Sequence[Mapping[str, Any]], known: Mapping[str, Pin], *, modern: bool
@@ -61,14 +69,22 @@ class OfferReader:
 
     def recall(self, known: Mapping[str, Pin]) -> Catalogue:
         """What it offered when it was last seen."""
-        tools = {own: pin.definition for own, pin in known.items() if self._config.offers(own)}
+        tools = {
+            own: pin.definition for own, pin in known.items() if own != SEEN and self._config.offers(own)
+        }
         return Catalogue(self._catalogue(tools, known, []).offers)
 
     def _catalogue(
         self, tools: Mapping[str, Mapping[str, Any]], known: Mapping[str, Pin], problems: list[str]
     ) -> Catalogue:
-        names = registered_names(self._config.namespace, tools)
-        offers = [self._offer(tool, names[own], known.get(own), problems) for own, tool in tools.items()]
+        kept = {own: pin.registered for own, pin in known.items() if pin.registered is not None}
+        names = registered_names(self._config.namespace, tools, kept=kept)
+        problems += [f"'{own}' would take the name of another tool" for own in tools if own not in names]
+        offers = [
+            self._offer(tool, names[own], known.get(own), problems, added=bool(known))
+            for own, tool in tools.items()
+            if own in names
+        ]
         return Catalogue({offer.spec.name: offer for offer in offers if offer is not None}, tuple(problems))
 
     def _usable(
@@ -92,16 +108,23 @@ class OfferReader:
         return tools
 
     def _offer(
-        self, tool: Mapping[str, Any], name: str, known: Pin | None, problems: list[str]
+        self, tool: Mapping[str, Any], name: str, known: Pin | None, problems: list[str], *, added: bool
     ) -> Offer | None:
+        """`added`: the server is known already."""
         verdict = None
-        shown: Mapping[str, Any] = pinned_part(tool)
-        if self._pinned:
-            verdict = judge(self._config.name, tool, known, registered=name, trusted=self._config.trusted)
-            shown = verdict.shown
         own = str(tool["name"])
         try:
-            spec = self._spec(shown, name, own, blocked=None if verdict is None else verdict.blocked)
+            spec = self._spec(pinned_part(tool), name, own)
+            if self._pinned:
+                verdict = judge(
+                    self._config.name,
+                    tool,
+                    known,
+                    registered=name,
+                    trusted=self._config.trusted,
+                    added_unasked=added and known is None and self._would_run_unasked(spec),
+                )
+                spec = replace(self._spec(verdict.shown, name, own), blocked=verdict.blocked)
             compile_schema(spec.input_schema)
         except (InvalidSchemaError, TypeError, AttributeError) as error:
             problems.append(f"'{own}' has a definition that cannot be used: {error}")
@@ -109,7 +132,10 @@ class OfferReader:
         header_map = x_mcp_header_map(spec.input_schema) or None
         return Offer(spec=spec, own_name=own, verdict=verdict, header_map=header_map)
 
-    def _spec(self, tool: Mapping[str, Any], name: str, own: str, *, blocked: str | None) -> ToolSpec:
+    def _would_run_unasked(self, spec: ToolSpec) -> bool:
+        return not self._config.requires_approval and may_run_unasked(spec, self._rules())
+
+    def _spec(self, tool: Mapping[str, Any], name: str, own: str) -> ToolSpec:
         hints = _object(tool.get("annotations"))
         output = tool.get("outputSchema")
         title: Any = tool.get("title") or hints.get("title")
@@ -131,7 +157,7 @@ class OfferReader:
             category=self._config.name,
             aliases=self._config.aliases_of(own),
             title=without_hidden(title) if isinstance(title, str) else None,
-            blocked=blocked,
+            implementation=self._implementation,
         )
 
 

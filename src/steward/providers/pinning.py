@@ -1,7 +1,8 @@
 """Judges the definitions that servers offer: unchanged, changed, or suspicious.
 
 A definition is pinned at first sight. A changed one is held back, with a readable difference, until a person
-accepts it; so is a first one that hides characters or speaks to the model, unless the server is trusted.
+accepts it; so is a first one that hides characters or speaks to the model, unless the server is trusted, and
+one that a known server adds later where some rule would let it run unasked.
 Owns the judgement and its words; the store keeps the pins.
 """
 
@@ -11,7 +12,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
@@ -19,6 +20,7 @@ import orjson
 from steward.contract.pins import Pin
 
 PINNED_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+ADDED = "is new on a server that is known, and a rule would let it run without asking"
 MAX_DIFF_LINES = 40
 MAX_LINE = 200
 _ZERO_WIDTH_JOINERS = "\u200c\u200d"
@@ -61,6 +63,7 @@ class Verdict:
     blocked: str | None  # why nobody may call it
     flags: tuple[str, ...]
     is_new: bool
+    was_nameless: bool = False  # pinned before names were kept
 
 
 def digest_of(definition: Mapping[str, Any]) -> str:
@@ -73,12 +76,20 @@ def pinned_part(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def judge(
-    agent: str, tool: Mapping[str, Any], known: Pin | None, *, registered: str, trusted: bool
+    agent: str,
+    tool: Mapping[str, Any],
+    known: Pin | None,
+    *,
+    registered: str,
+    trusted: bool,
+    added_unasked: bool = False,
 ) -> Verdict:
+    """`added_unasked`: a known server adds it, and some rule would let it run without a person."""
     definition = pinned_part(tool)
     digest = digest_of(definition)
     flags = suspicions(definition)
-    held = bool(flags) and not trusted
+    doubts = (*(flags if not trusted else ()), *((ADDED,) if added_unasked else ()))
+    held = bool(doubts)
     is_new = known is None
     pin = Pin(
         agent=agent,
@@ -86,23 +97,36 @@ def judge(
         digest=digest,
         definition=definition,
         accepted=is_new and not held,
+        registered=registered,
     )
     accept = f"Look at it, then accept it with `steward tools accept {registered}`."
+    nameless = known is not None and known.registered is None
     if known is not None and known.accepted:
         if known.digest == digest:
-            return Verdict(pin=known, shown=definition, blocked=None, flags=flags, is_new=False)
+            same = replace(known, registered=known.registered or registered)
+            return Verdict(
+                pin=same, shown=definition, blocked=None, flags=flags, is_new=False, was_nameless=nameless
+            )
         noted = f" Mind that it {', '.join(flags)}." if flags else ""
         changes = difference(known.definition, definition)
         changed = f"'{registered}' changed since it was accepted.{noted}\n{changes}\n"
-        return Verdict(pin=pin, shown=known.definition, blocked=changed + accept, flags=flags, is_new=False)
+        return Verdict(
+            pin=pin,
+            shown=known.definition,
+            blocked=changed + accept,
+            flags=flags,
+            is_new=False,
+            was_nameless=nameless,
+        )
     if known is not None or held:
-        why = ", ".join(flags) or "was not accepted when it was first seen"
+        why = ", ".join(doubts) or "was not accepted when it was first seen"
         return Verdict(
             pin=pin,
             shown=definition,
             blocked=f"'{registered}' is held back: it {why}. {accept}",
             flags=flags,
             is_new=is_new,
+            was_nameless=nameless,
         )
     return Verdict(pin=pin, shown=definition, blocked=None, flags=flags, is_new=True)
 

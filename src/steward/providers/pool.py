@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from steward.contract.pins import PinStore
+from steward.policy.rules import Rules
 from steward.providers.connection import Timing
 from steward.providers.links import Surroundings
 from steward.providers.mcp import MCPServerAgent
@@ -18,12 +19,13 @@ def mcp_agents(
     *,
     around: Surroundings | None = None,
     pins: PinStore | None = None,
+    rules: Callable[[], Rules] = Rules,
     timing: Timing | None = None,
 ) -> dict[str, Callable[[], MCPServerAgent]]:
     """A factory for each server, by name, for `Orchestrator.register_agent_factory`."""
 
     def factory(server: ServerConfig) -> Callable[[], MCPServerAgent]:
-        return lambda: MCPServerAgent(server, around=around, pins=pins, timing=timing)
+        return lambda: MCPServerAgent(server, around=around, pins=pins, rules=rules, timing=timing)
 
     return {server.name: factory(server) for server in servers}
 

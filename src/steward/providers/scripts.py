@@ -5,14 +5,18 @@ orchestrator, deadlines too; a cancelled call kills its worker with everything t
 """
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, assert_never
 
+import orjson
+
 from steward.contract.agent import AgentManifest, Health
-from steward.contract.call import Done, Failed, ToolResult
-from steward.contract.errors import ErrorCode, NotFoundError, StewardError, ToolError
+from steward.contract.call import Done, Failed, ToolResult, current_call
+from steward.contract.errors import ConflictError, ErrorCode, NotFoundError, StewardError, ToolError
+from steward.providers.script_files import ScriptFiles, look_at
 from steward.providers.tools_config import LocalTools, ToolEntry, ToolsFile
 from steward.providers.workers import (
     ScriptFailure,
@@ -37,6 +41,7 @@ class ScriptToolsAgent:
         self._poll_seconds = poll_seconds
         self._tools = LocalTools({})
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=())
+        self._files: Mapping[str, ScriptFiles] = {}
         self._seen = stamp(file.path)
         self.problem: str | None = None  # why the file as it stands now was not taken over
         self._listeners: list[Callable[[], None]] = []
@@ -88,22 +93,51 @@ class ScriptToolsAgent:
 
     def adopt(self, tools: LocalTools) -> None:
         """Calls in flight keep their workers; the next call meets the new definition."""
-        before = self._tools, self._specs
-        specs = tuple(entry.spec() for entry in tools.tools.values())
+        before = self._tools, self._specs, self._files
+        self._files = {
+            entry.script: look_at(self.file.folder, entry.script) for entry in tools.tools.values()
+        }
+        specs = tuple(
+            entry.spec(implementation=_implementation(entry, self._files[entry.script]))
+            for entry in tools.tools.values()
+        )
         self._tools = tools
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=specs)
         try:
             self._tell()
         except BaseException:
-            self._tools, self._specs = before
+            self._tools, self._specs, self._files = before
             self._tell()
             raise
 
+    def renew(self, tool: str) -> None:
+        """What is on disk now is what the next call is judged by: the entry, its script and its modules."""
+        if self._watching is not None and stamp(self.file.path) != self._seen:
+            self._reload_quietly()
+        entry = self._tools.tools.get(tool)
+        if entry is not None and not self._files[entry.script].unchanged():
+            self.adopt(self._tools)
+
+    async def tell(self, tool: str, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
+        entry = self._tools.tools.get(tool)
+        return None if entry is None else f"runs the script {entry.script!r} of your tools folder"
+
     async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+        call = current_call.get()
+        known = None if call is None else call.definition
+        if known is None:  # nobody has looked at it before
+            self.renew(tool)
         entry = self._tools.tools.get(tool)
         if entry is None:
             raise NotFoundError(f"tools.json has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND)
-        job = ScriptJob(tool, self.file.folder, self._script(entry), entry.function)
+        files = self._files[entry.script]
+        if known not in (None, entry.spec(implementation=_implementation(entry, files)).definition_hash):
+            raise ConflictError(
+                f"Nothing was run: '{tool}' changed while the call was on its way.",
+                code=ErrorCode.TOOL_CHANGED,
+                fix="Make the call again.",
+            )
+        job = ScriptJob(tool, self.file.folder, self._script(entry), entry.function, files.packed)
         try:
             answer = await self._pool.run(job, params)
         except WorkerDiedError as error:
@@ -144,6 +178,11 @@ class ScriptToolsAgent:
         except StewardError as error:
             self._seen, self.problem = seen, error.explain()
             logger.warning("tools_reload_failed", extra={"problem": self.problem})
+
+
+def _implementation(entry: ToolEntry, files: ScriptFiles) -> str:
+    packed = orjson.dumps([entry.script, entry.function, files.packed])
+    return hashlib.sha256(packed).hexdigest()
 
 
 def _failed(entry: ToolEntry, failure: ScriptFailure) -> Failed:

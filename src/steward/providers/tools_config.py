@@ -82,7 +82,8 @@ class ToolEntry(BaseModel):
             raise ValueError("must be a number of seconds")
         return timeout
 
-    def spec(self) -> ToolSpec:
+    def spec(self, *, implementation: str | None = None) -> ToolSpec:
+        """`implementation`: a digest of the script and of what it imports from its folder."""
         return ToolSpec(
             name=self.name,
             description=self.description,
@@ -94,6 +95,7 @@ class ToolEntry(BaseModel):
             parallel=self.parallel_capable,
             examples=tuple(self.examples),
             category=self.category,
+            implementation=implementation,
         )
 
     def shape(self) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """The program of a tool's worker process: loads one script and answers calls to one function of it.
 
 Run as `python worker.py TOOLS_FOLDER SCRIPT [FUNCTION]`. Frames on the protocol are a 4-byte length and
-JSON. Whatever the script prints goes to standard error, never into the protocol. Imports the standard
-library only, so that a worker starts fast and nothing of Steward leaks into a script's modules.
+JSON; the first one says which files of the folder may be loaded, each by its digest. What is loaded is the
+text that was digested, never bytecode that lies beside it. Whatever the script prints goes to standard error,
+never into the protocol. Imports the standard library only, so that a worker starts fast and nothing of
+Steward leaks into a script's modules.
 """
 
 import asyncio
@@ -10,6 +12,9 @@ import contextlib
 import dataclasses
 import datetime as dt
 import decimal
+import hashlib
+import importlib.abc
+import importlib.machinery
 import importlib.util
 import inspect
 import json
@@ -19,8 +24,10 @@ import struct
 import sys
 import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct(">I")
@@ -36,14 +43,93 @@ class ScriptProblemError(Exception):
     """The script cannot be called as it is; the message says why."""
 
 
+class ChangedScriptError(Exception):
+    """A file is not the one that was looked at before the call: nothing of it ran."""
+
+    code = "TOOL_CHANGED"
+
+
+class Sources:
+    """The files of the tools folder that may be loaded, each only with the text it had."""
+
+    def __init__(self, folder: Path, digests: dict[str, str]) -> None:
+        self.folder = folder
+        self._digests = digests
+
+    def text(self, path: str) -> bytes:
+        source = Path(path).read_bytes()
+        inside = os.path.relpath(path, self.folder)
+        if self._digests.get(inside) != hashlib.sha256(source).hexdigest():
+            raise ChangedScriptError(f"{inside} is not what it was when this call was looked at")
+        return source
+
+    def places(self, path: Sequence[str] | None) -> list[Path]:
+        """Where modules of the folder are looked for: at its top, or in a package of it."""
+        if path is None:
+            return [self.folder]
+        return [Path(place) for place in path if Path(place).is_relative_to(self.folder)]
+
+
+class SourceLoader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, sources: Sources) -> None:
+        super().__init__(name, path)
+        self._sources = sources
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self._sources.text(path), path)
+
+
+class SourceFinder(importlib.abc.MetaPathFinder):
+    """Modules and packages of the folder."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        name = fullname.rpartition(".")[2]
+        for place in self._sources.places(path):
+            for file, inside in (
+                (place / name / "__init__.py", [str(place / name)]),
+                (place / f"{name}.py", None),
+            ):
+                if file.is_file():
+                    loader = SourceLoader(fullname, str(file), self._sources)
+                    return importlib.util.spec_from_file_location(
+                        fullname, file, loader=loader, submodule_search_locations=inside
+                    )
+        return None
+
+
+class FolderFinder(SourceFinder):
+    """Folders without `__init__.py`, where nothing else has that name."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        name = fullname.rpartition(".")[2]
+        inside = [str(place / name) for place in self._sources.places(path) if (place / name).is_dir()]
+        if not inside:
+            return None
+        spec = ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = inside
+        return spec
+
+
 class Script:
-    def __init__(self, tools: Path, path: Path, function: str | None) -> None:
-        self._tools = tools
+    def __init__(self, sources: Sources, path: Path, function: str | None) -> None:
+        self._sources = sources
         self._path = path
         self._function = function
         self._entry: Callable[..., Any] | None = None
-        self._known = 0
-        self._files: list[str] = []
 
     def call(self, arguments: dict[str, Any]) -> Any:
         entry = self._entry
@@ -52,15 +138,6 @@ class Script:
         # `main` takes the whole object, every other function takes its fields by name.
         result = entry(arguments) if self._named_main(entry) else entry(**arguments)
         return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-
-    def files(self) -> list[str]:
-        """The files of the tools folder in use: a change to any of them makes this worker stale."""
-        if len(sys.modules) != self._known:
-            self._known = len(sys.modules)
-            paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-            inside = str(self._tools) + os.sep
-            self._files = sorted({path for path in paths if path and path.startswith(inside)})
-        return self._files
 
     def line_of(self, error: BaseException) -> int | None:
         """The deepest line of the script itself that the error passed through."""
@@ -74,12 +151,13 @@ class Script:
         return lines[-1] if lines else None
 
     def _load(self) -> Callable[..., Any]:
-        spec = importlib.util.spec_from_file_location(self._path.stem, self._path)
-        if spec is None or spec.loader is None:
+        loader = SourceLoader(self._path.stem, str(self._path), self._sources)
+        spec = importlib.util.spec_from_file_location(self._path.stem, self._path, loader=loader)
+        if spec is None or self._path.suffix != ".py":
             raise ScriptProblemError(f"{self._path.name} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[self._path.stem] = module
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
         wanted = (self._function,) if self._function else ENTRY_POINTS
         for name in wanted:
             entry = getattr(module, name, None)
@@ -128,7 +206,7 @@ def answer(script: Script, arguments: dict[str, Any]) -> bytes:
 
 
 def described(script: Script, error: BaseException) -> dict[str, Any]:
-    kind = "" if isinstance(error, ScriptProblemError) else type(error).__name__
+    kind = "" if isinstance(error, ScriptProblemError | ChangedScriptError) else type(error).__name__
     text = str(error)[:MAX_MESSAGE]
     message = ": ".join(part for part in (kind, text) if part)
     code = getattr(error, "code", None)
@@ -155,25 +233,34 @@ def send(stream: BinaryIO, frame: bytes) -> None:
     stream.flush()
 
 
+def receive(stream: BinaryIO) -> bytes | None:
+    header = stream.read(LENGTH.size)
+    return stream.read(LENGTH.unpack(header)[0]) if header else None
+
+
 def serve(script: Script, requests: BinaryIO, answers: BinaryIO) -> None:
     """One call after the other, until Steward closes the pipe."""
-    while header := requests.read(LENGTH.size):
-        arguments = json.loads(requests.read(LENGTH.unpack(header)[0]))
+    while (frame := receive(requests)) is not None:
+        arguments = json.loads(frame)
         send(answers, b"{}")  # from here on the call may have had an effect
         body = answer(script, arguments)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):  # the script may have closed it
                 stream.flush()
-        send(answers, json.dumps(script.files()).encode())
         send(answers, body)
 
 
 def main() -> None:
     requests, answers = private_streams()
     tools, path, function = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] or None
-    sys.path[0] = str(tools)  # scripts import each other, and never Steward's own folder by accident
+    sources = Sources(tools, json.loads(receive(requests) or b"{}"))
+    # Scripts import each other, as they were digested, and never Steward's own folder by accident.
+    del sys.path[0]
+    usual = sys.meta_path.index(importlib.machinery.PathFinder)
+    sys.meta_path.insert(usual, SourceFinder(sources))
+    sys.meta_path.append(FolderFinder(sources))
     sys.argv = [str(path)]
-    serve(Script(tools, path, function), requests, answers)
+    serve(Script(sources, path, function), requests, answers)
 
 
 if __name__ == "__main__":

@@ -26,17 +26,18 @@ LENGTH = struct.Struct(">I")
 MAX_FRAME = 5 * 1024 * 1024  # a little above the worker's own limit, so that its message wins
 KEPT_OUTPUT = 8 * 1024
 
-Stamp = tuple[int, int]
+Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptJob:
-    """What a worker is warm for."""
+    """What a worker is warm for: this code and no other."""
 
     tool: str
     tools: Path
     script: Path
     function: str | None
+    files: tuple[tuple[str, str], ...]  # what it may load of the tools folder: path and digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +71,15 @@ class ScriptWorker:
     def __init__(self, job: ScriptJob, process: Supervised) -> None:
         self.job = job
         self._process = process
-        self._stamps = {job.script: stamp(job.script)}
         self._printed = bytearray()
         self._listening = asyncio.create_task(self._listen(), name=f"output of {job.tool}")
 
     @classmethod
     async def start(cls, job: ScriptJob) -> "ScriptWorker":
         command = [sys.executable, str(WORKER), str(job.tools), str(job.script), job.function or ""]
-        return cls(job, await Supervised.start(command))
+        process = await Supervised.start(command)
+        _write(process, orjson.dumps(dict(job.files)))
+        return cls(job, process)
 
     @property
     def pid(self) -> int:
@@ -87,17 +89,14 @@ class ScriptWorker:
     def printed(self) -> str:
         return self._printed.decode(errors="replace").strip()
 
-    def usable(self) -> bool:
-        """Alive, and no file it loaded has changed since."""
-        unchanged = all(stamp(path) == known for path, known in self._stamps.items())
-        return self._process.alive and unchanged
+    @property
+    def alive(self) -> bool:
+        return self._process.alive
 
     async def call(self, arguments: Mapping[str, Any]) -> ScriptAnswer:
         self._printed.clear()
         await self._hand_over(orjson.dumps(arguments))
         try:
-            for file in orjson.loads(await self._frame()):
-                self._stamps.setdefault(Path(file), stamp(Path(file)))
             return _parsed(await self._frame())
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             await self.kill()
@@ -105,7 +104,7 @@ class ScriptWorker:
 
     async def _hand_over(self, request: bytes) -> None:
         try:
-            self._process.stdin.write(LENGTH.pack(len(request)) + request)
+            _write(self._process, request)
             await self._process.stdin.drain()
             await self._frame()
         except (asyncio.IncompleteReadError, ConnectionError) as error:
@@ -187,7 +186,7 @@ class WorkerPool:
 
     def _warm(self, job: ScriptJob) -> ScriptWorker | None:
         for worker in [worker for worker in self._idle if worker.job == job]:
-            if worker.usable():
+            if worker.alive:
                 self._idle.pop(worker).cancel()
                 return worker
             self._expire(worker)
@@ -213,8 +212,13 @@ def stamp(path: Path) -> Stamp | None:
     """What tells one version of a file from the next."""
     with contextlib.suppress(OSError):
         found = path.stat()
-        return found.st_mtime_ns, found.st_size
+        # Times of content can be set by anybody, the time of the last change to the file cannot.
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
     return None
+
+
+def _write(process: Supervised, frame: bytes) -> None:
+    process.stdin.write(LENGTH.pack(len(frame)) + frame)
 
 
 def _parsed(frame: bytes) -> ScriptAnswer:

@@ -135,6 +135,9 @@ class PostgresMemoryStore:
     async def forget(self, scope: Scope, memory_id: str) -> int:
         return _deleted(await self._database.execute(SQL.forget_memory, scope.user, memory_id))
 
+    async def count(self, scope: Scope) -> int:
+        return await self._database.fetchval(SQL.count_memories, scope.user, scope.agent, scope.project)
+
     async def forget_scope(self, scope: Scope) -> int:
         return _deleted(
             await self._database.execute(SQL.forget_scope, scope.user, scope.agent, scope.project)

@@ -28,11 +28,12 @@ class PostgresPinStore:
                 [pin.digest for pin in pins],
                 [pin.definition for pin in pins],
                 [pin.accepted for pin in pins],
+                [pin.registered for pin in pins],
             )
 
     async def accept(self, pin: Pin) -> None:
         await self._database.execute(
-            SQL.accept_pin, pin.agent, pin.tool, pin.digest, pin.definition, pin.accepted
+            SQL.accept_pin, pin.agent, pin.tool, pin.digest, pin.definition, pin.accepted, pin.registered
         )
 
 
@@ -43,4 +44,5 @@ def _pin(row: asyncpg.Record) -> Pin:
         digest=row["digest"],
         definition=row["definition"],
         accepted=row["accepted"],
+        registered=row["registered"],
     )

@@ -54,6 +54,7 @@ class PostgresProposalStore:
             proposal.correlation_id,
             proposal.created_at,
             proposal.expires_at,
+            proposal.effect,
         )
 
     async def get(self, proposal_id: str) -> Proposal | None:
@@ -120,6 +121,7 @@ def _proposal(row: asyncpg.Record) -> Proposal:
         correlation_id=row["correlation_id"],
         created_at=row["created_at"],
         expires_at=row["expires_at"],
+        effect=row["effect"],
         state=_state(row),
     )
 
@@ -149,4 +151,5 @@ def _receipt(row: asyncpg.Record) -> Receipt:
         answered_by=CallerKind(row["answered_by"]),
         role=row["approver_role"],
         client=row["approver_client"],
+        definition_hash=row["definition_hash"],
     )

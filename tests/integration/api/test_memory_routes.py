@@ -27,8 +27,12 @@ async def test_forgetting_waits_for_a_person_and_says_how_much_it_forgot(api: ht
     done = await api.post(f"/v1/proposals/{waiting.json()['proposal_id']}/approve", json={})
     assert done.json()["data"] == {"forgotten": 2}
     assert (await api.get("/v1/memory", params={"superseded": True})).json()["items"] == []
-    everything = await call(api, "forget_memory", project="boat")
-    assert everything.json()["status"] == "pending_approval"
+    unsaid = await call(api, "forget_memory", project="boat")
+    assert (unsaid.status_code, unsaid.json()["code"]) == (422, "INVALID_ARGUMENTS")
+    everything = await call(api, "forget_memory", everything=True, project="boat")
+    proposal = (await api.get(f"/v1/proposals/{everything.json()['proposal_id']}")).json()
+    assert proposal["effect"] == "forgets all 0 memories in the project 'boat'"
+    assert "│ What it does: forgets all 0 memories" in proposal["shown"]
 
 
 async def test_an_erased_user_leaves_no_memory_and_no_query(platform: Platform, connect: Connect) -> None:

@@ -41,3 +41,24 @@ def test_names_are_valid_unique_and_independent_of_order(
     shuffled = list(tools)
     random.shuffle(shuffled)
     assert registered_names(namespace, shuffled) == names
+
+
+def test_a_name_that_was_given_stays_whoever_comes_later() -> None:
+    first = registered_names("s", ["a b"])
+    assert first == {"a b": "s__a_b"}
+    later = registered_names("s", ["a b", "a_b"], kept=first)
+    assert later["a b"] == "s__a_b"
+    assert later["a_b"].startswith("s__a_b_")
+
+
+def test_a_name_is_not_given_again_when_its_tool_is_gone() -> None:
+    assert registered_names("s", ["a_b"], kept={"a b": "s__a_b"})["a_b"] != "s__a_b"
+
+
+def test_names_of_another_namespace_are_not_kept() -> None:
+    assert registered_names("new", ["a"], kept={"a": "old__a"}) == {"a": "new__a"}
+
+
+def test_a_tool_for_which_no_name_is_left_has_none() -> None:
+    marked = registered_names("s", ["a_b"], kept={"a b": "s__a_b"})["a_b"]
+    assert registered_names("s", ["a_b"], kept={"a b": "s__a_b", "other": marked}) == {}

@@ -69,6 +69,7 @@ async def test_a_webhook_gets_what_a_person_needs_to_decide_and_no_argument() ->
         "caller": "agent assistant",
         "created_at": "2026-11-15T00:00:00+00:00",
         "approve": "steward approve p1",
+        "look": "steward proposals",
     }
 
 
@@ -90,7 +91,11 @@ async def test_the_desktop_is_told_through_its_own_program(
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     await DesktopNotifier().notify(PROPOSAL)
-    assert said.read_text().splitlines() == ["--", "Steward", "wipe waits for you: it cannot be taken back"]
+    assert said.read_text().splitlines() == [
+        "--",
+        "Steward",
+        "wipe waits for you: it cannot be taken back. Look with 'steward proposals' or on the page.",
+    ]
 
 
 async def test_a_machine_without_a_desktop_is_left_alone(

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,20 @@ def verdict(tool: dict[str, Any], known: Pin | None = None, *, trusted: bool = F
     return judge("s", tool, known, registered="s__echo", trusted=trusted)
 
 
+def added(tool: dict[str, Any], known: Pin | None = None, *, trusted: bool = False) -> Verdict:
+    """Offered by a server that is known, where some rule would let it run unasked."""
+    return judge("s", tool, known, registered="s__echo", trusted=trusted, added_unasked=True)
+
+
 def pin(tool: dict[str, Any] = PINNED, *, accepted: bool = True) -> Pin:
-    return Pin(agent="s", tool="echo", digest=digest_of(tool), definition=tool, accepted=accepted)
+    return Pin(
+        agent="s",
+        tool="echo",
+        digest=digest_of(tool),
+        definition=tool,
+        accepted=accepted,
+        registered="s__echo",
+    )
 
 
 def test_a_first_sight_is_pinned_and_free_to_use() -> None:
@@ -122,3 +135,16 @@ def test_what_a_person_accepted_stays_accepted_and_flagged() -> None:
     poisoned = {**PINNED, "description": INSTRUCTIONS[0]}
     found = verdict(poisoned, pin(poisoned))
     assert (found.blocked, bool(found.flags)) == (None, True)
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_tool_that_a_known_server_adds_waits_where_a_rule_would_let_it_run(trusted: bool) -> None:
+    found = added(ECHO, trusted=trusted)
+    assert found.blocked is not None
+    assert "is new on a server that is known" in found.blocked
+    assert not found.pin.accepted
+
+
+def test_a_pin_from_before_names_were_kept_gets_its_name() -> None:
+    found = verdict(ECHO, replace(pin(), registered=None))
+    assert (found.pin, found.was_nameless) == (pin(), True)

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from steward.providers.worker import LENGTH, Script, serve
+from steward.providers.script_files import look_at
+from steward.providers.worker import LENGTH, FolderFinder, Script, SourceFinder, Sources, serve
 
 
 @pytest.fixture(autouse=True)
 def modules() -> Iterator[None]:
     """Scripts become modules of this process here; none of them stays."""
-    before = dict(sys.modules)
+    before, finders = dict(sys.modules), list(sys.meta_path)
     yield
+    sys.meta_path[:] = finders
     for name in sys.modules.keys() - before.keys():
         del sys.modules[name]
 
@@ -36,15 +38,66 @@ def answers(folder: Path, source: str, *calls: dict[str, Any], function: str | N
     packed = [json.dumps(call).encode() for call in calls]
     requests = io.BytesIO(b"".join(LENGTH.pack(len(call)) + call for call in packed))
     written = io.BytesIO()
-    serve(Script(folder, path, function), requests, written)
+    serve(Script(digested(folder), path, function), requests, written)
     return frames(written.getvalue())
 
 
-def test_each_call_is_acknowledged_then_answered_with_the_files_in_use(tmp_path: Path) -> None:
-    file = str(tmp_path / "script_under_test.py")
+def digested(folder: Path) -> Sources:
+    return Sources(folder, dict(look_at(folder, "script_under_test.py").digests))
+
+
+def test_each_call_is_acknowledged_then_answered(tmp_path: Path) -> None:
     source = "state = []\ndef run(n):\n    state.append(n)\n    return state"
     said = answers(tmp_path, source, {"n": 1}, {"n": 2})
-    assert said == [{}, [file], {"data": [1]}, {}, [file], {"data": [1, 2]}]
+    assert said == [{}, {"data": [1]}, {}, {"data": [1, 2]}]
+
+
+def loading(folder: Path, source: str, *, change: dict[str, str]) -> Any:
+    """The answer of a script whose folder was looked at, and then changed."""
+    path = folder / "script_under_test.py"
+    path.write_text(source)
+    sources = digested(folder)
+    for name, text in change.items():
+        (folder / name).write_text(text)
+    sys.meta_path[:0] = [SourceFinder(sources)]
+    sys.meta_path.append(FolderFinder(sources))
+    written = io.BytesIO()
+    serve(Script(sources, path, None), io.BytesIO(LENGTH.pack(2) + b"{}"), written)
+    return frames(written.getvalue())[-1]
+
+
+PACKAGED = "import a_helper\nfrom a_package.inner import two\nfrom plain_folder import three\n"
+
+
+def packaged(folder: Path) -> None:
+    (folder / "a_helper.py").write_text("ONE = 1\n")
+    (folder / "a_package").mkdir()
+    (folder / "a_package/__init__.py").write_text("")
+    (folder / "a_package/inner.py").write_text("from . import deep\ntwo = deep.TWO\n")
+    (folder / "a_package/deep.py").write_text("TWO = 2\n")
+    (folder / "plain_folder").mkdir()
+    (folder / "plain_folder/three.py").write_text("THREE = 3\n")
+
+
+def test_modules_and_packages_of_the_folder_are_imported(tmp_path: Path) -> None:
+    packaged(tmp_path)
+    source = f"{PACKAGED}def run(): return [a_helper.ONE, two, three.THREE]"
+    assert loading(tmp_path, source, change={}) == {"data": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    "file", ["script_under_test.py", "a_helper.py", "a_package/deep.py", "plain_folder/three.py"]
+)
+def test_a_file_that_changed_after_the_look_is_not_loaded(tmp_path: Path, file: str) -> None:
+    packaged(tmp_path)
+    marker = tmp_path / "ran"
+    said = loading(tmp_path, f"{PACKAGED}def run(): return 1", change={file: f"open({str(marker)!r}, 'w')"})
+    assert (said["error"]["code"], marker.exists()) == ("TOOL_CHANGED", False)
+
+
+def test_a_file_that_appeared_after_the_look_is_not_loaded(tmp_path: Path) -> None:
+    said = loading(tmp_path, "import colorsys\ndef run(): return 1", change={"colorsys.py": "x = 1"})
+    assert said["error"]["code"] == "TOOL_CHANGED"
 
 
 @pytest.mark.parametrize(
@@ -100,5 +153,5 @@ def test_a_file_that_is_not_python_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("hello")
     written = io.BytesIO()
-    serve(Script(tmp_path, path, None), io.BytesIO(LENGTH.pack(2) + b"{}"), written)
+    serve(Script(Sources(tmp_path, {}), path, None), io.BytesIO(LENGTH.pack(2) + b"{}"), written)
     assert frames(written.getvalue())[-1]["error"]["message"] == "notes.txt is not a Python file"

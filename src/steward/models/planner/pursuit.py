@@ -25,6 +25,7 @@ from steward.models.planner.words import ordinal, stem
 
 MAX_STEPS = 20
 MAX_DEPTH = 3
+REMOVES = "remove"  # the intention of a tool that deletes, forgets or clears
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,9 @@ class Pursuit:
             if isinstance(finished, Question):
                 return self._question(goal, finished)
             values = {**values, **finished}
+        if _selects_nothing(goal.tool, values):
+            # Never everything because nothing was said.
+            return self._which(goal, _selector(goal.tool), (), values, "")
         problems = compile_schema(goal.tool.definition.parameters_json_schema).problems(values)
         if problems:
             return Tell(text=f"I cannot call `{goal.tool.name}` with that: {'; '.join(map(str, problems))}.")
@@ -148,7 +152,8 @@ class Pursuit:
             described = goal.mentions.get(parameter.name)
             literal = draft.values.get(parameter.name)
             identifies = parameter.kind is Kind.IDENTIFIER or described is not None
-            if not identifies or not (parameter.required or described or literal):
+            needed = parameter.required or described or literal or _must_be_told(goal.tool, draft)
+            if not identifies or not needed:
                 return None
             draft.values.pop(parameter.name, None)
             given = goal.reader or (goal.read and not self._listable(goal, parameter))
@@ -372,6 +377,31 @@ class Pursuit:
 
     def _said(self, text: str) -> Said:
         return self._at.finder.said(text, self._at.now)
+
+
+def _removes_by_choice(tool: KnownTool) -> bool:
+    """Whether it removes what it is told to, and everything where it is told nothing."""
+    return (
+        tool.intention == REMOVES
+        and not tool.reads
+        and bool(tool.parameters)
+        and not any(each.required for each in tool.parameters)
+    )
+
+
+def _must_be_told(tool: KnownTool, draft: _Draft) -> bool:
+    """ "Forget my insurance number": the words name one thing, though the tool would do without a name."""
+    return bool(draft.rest) and not draft.values and draft.target is None and _removes_by_choice(tool)
+
+
+def _selects_nothing(tool: KnownTool, values: Mapping[str, Any]) -> bool:
+    return not any(
+        value not in (None, "", [], {}, False) for value in values.values()
+    ) and _removes_by_choice(tool)
+
+
+def _selector(tool: KnownTool) -> Parameter:
+    return next((each for each in tool.parameters if each.kind is Kind.IDENTIFIER), tool.parameters[0])
 
 
 def _same_target(draft: _Draft, step: Step) -> bool:

@@ -101,10 +101,14 @@ def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> di
     raise MCPError(number, shape["content"][0]["text"], {key: value for key, value in data.items() if value})
 
 
-def pending(waiting: PendingApproval, *, as_task: bool = False) -> dict[str, Any]:
-    """`as_task`: this tool's contract answers in the tasks' envelope."""
+def pending(waiting: PendingApproval, *, as_task: bool = False, too_long: bool = False) -> dict[str, Any]:
+    """`as_task`: this tool's contract answers in the tasks' envelope.
+
+    `too_long`: the call is more than can be shown in the client, so nobody can approve it there.
+    """
+    here = " It is too long to be shown and approved here." if too_long else ""
     text = (
-        f"Nothing was run yet: this call waits for a person ({waiting.reason}). "
+        f"Nothing was run yet: this call waits for a person ({waiting.reason}).{here} "
         f"Proposal {waiting.proposal_id}. A person approves it with 'steward approve {waiting.proposal_id}' "
         "or on the page; do not send the call again."
     )

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import mcp_types as types
-import orjson
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
@@ -20,8 +19,10 @@ from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall,
 from steward.contract.deciding import Decider, Role, Way, client_name
 from steward.contract.errors import ErrorCode, StewardError
 from steward.contract.runs import RunRecord
+from steward.contract.showing import show
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.proposals import Proposal
 from steward.policy.access import LOCAL_USER
 from steward.servers.gateway import answers
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
@@ -32,6 +33,7 @@ from steward.servers.gateway.views import SEARCH, Catalogue, Target, View, acts_
 MOST_RUNS = 1_000
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
 APPROVAL = "approval"
+MOST_ASKED = 4_000  # characters that a client's dialogue shows and a person reads there
 _APPROVAL_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -137,10 +139,17 @@ class Calls:
         may = await self._door.approvals.may_decide(result.proposal_id, by=person)
         if not may or not can(context, ELICIT):
             return self._waits(target, result)
+        question = await self._question(result)
+        if question is None:
+            return self._waits(target, result, too_long=True)
         if modern(context):
-            return _approval_required(target, result)
-        raw = await self._conversations.legacy(context).ask(ELICIT, approval_question(target, result))
+            return _approval_required(question, result)
+        raw = await self._conversations.legacy(context).ask(ELICIT, question)
         return await self._decide(context, target, result, raw)
+
+    async def _question(self, waiting: PendingApproval) -> dict[str, Any] | None:
+        """What the person in the client is asked; None where that is more than can be shown there."""
+        return approval_question(await self._door.approvals.get(waiting.proposal_id))
 
     async def _again(self, context: Context, target: Target, retry: Retry) -> dict[str, Any]:
         if "proposal" not in retry.state:
@@ -150,9 +159,12 @@ class Calls:
             reason=retry.state["reason"],
             risk=RiskLevel(retry.state["risk"]),
         )
+        question = await self._question(waiting)
+        if question is None:
+            return answers.pending(waiting, too_long=True)
         raw = retry.responses.get(APPROVAL)
         if raw is None or raw.get("action") not in ("accept", "decline", "cancel"):
-            return _approval_required(target, waiting)
+            return _approval_required(question, waiting)
         return await self._decide(context, target, waiting, raw)
 
     async def _decide(
@@ -184,8 +196,9 @@ class Calls:
         work = self._door.approvals.confirmed_by_client(waiting.proposal_id, by=client, channel=link)
         return await self._conversations.hold(context, link, work, partial(self._finish, target))
 
-    def _waits(self, target: Target, waiting: PendingApproval) -> dict[str, Any]:
-        return answers.pending(waiting, as_task=target.tool in self._view.task_envelopes)
+    def _waits(self, target: Target, waiting: PendingApproval, *, too_long: bool = False) -> dict[str, Any]:
+        as_task = target.tool in self._view.task_envelopes
+        return answers.pending(waiting, as_task=as_task, too_long=too_long)
 
     def _role(self, context: Context) -> Role:
         member = _member(context)
@@ -204,27 +217,24 @@ class Calls:
         )
 
 
-def approval_question(target: Target, waiting: PendingApproval) -> dict[str, Any]:
-    return {
-        "mode": "form",
-        "message": f"Run {target.tool} with {shown(target.arguments)}? It asks because {waiting.reason}. "
-        f"(Proposal {waiting.proposal_id}, risk {waiting.risk.value}.)",
-        "requestedSchema": _APPROVAL_SCHEMA,
-    }
+def approval_question(proposal: Proposal) -> dict[str, Any] | None:
+    """The whole call as it would run; None where it is longer than a person reads in a client's box."""
+    message = (
+        f"Run `{proposal.tool}`? This is the whole call (proposal {proposal.id}, risk {proposal.risk.value}):"
+        f"\n\n{show(proposal.shown())}"
+    )
+    if len(message) > MOST_ASKED:
+        return None
+    return {"mode": "form", "message": message, "requestedSchema": _APPROVAL_SCHEMA}
 
 
-def _approval_required(target: Target, waiting: PendingApproval) -> dict[str, Any]:
+def _approval_required(question: Mapping[str, Any], waiting: PendingApproval) -> dict[str, Any]:
     return input_required(
-        {APPROVAL: {"method": ELICIT, "params": approval_question(target, waiting)}},
+        {APPROVAL: {"method": ELICIT, "params": question}},
         proposal=waiting.proposal_id,
         reason=waiting.reason,
         risk=waiting.risk.value,
     )
-
-
-def shown(arguments: Mapping[str, Any], limit: int = 1_000) -> str:
-    text = orjson.dumps(arguments, default=str, option=orjson.OPT_SORT_KEYS).decode()
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
 
 
 def caller_of(context: Context) -> Caller:

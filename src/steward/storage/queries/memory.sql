@@ -85,6 +85,10 @@ WITH RECURSIVE past AS (
 )
 DELETE FROM memories WHERE id IN (SELECT id FROM past);
 
+-- name: count_memories
+SELECT count(*) FROM memories
+WHERE user_id = $1 AND ($2::text IS NULL OR agent = $2) AND ($3::text IS NULL OR project = $3);
+
 -- name: forget_scope
 DELETE FROM memories
 WHERE user_id = $1 AND ($2::text IS NULL OR agent = $2) AND ($3::text IS NULL OR project = $3);

@@ -1,8 +1,8 @@
 -- name: add_proposal
 INSERT INTO proposals (
     id, tool, arguments, digest, definition_hash, risk, confidence, reason, caller_kind, caller_id,
-    user_id, utterance, call_id, correlation_id, created_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16);
+    user_id, utterance, call_id, correlation_id, created_at, expires_at, effect
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17);
 
 -- name: settle_abandoned
 -- Whoever ran these is gone without a word: they may have happened, and nobody will run them again.

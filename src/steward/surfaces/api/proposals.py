@@ -1,11 +1,13 @@
 """Routes on proposals: look, approve, reject. Only a key whose role may approve decides."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
 from steward.contract.deciding import Way
 from steward.contract.errors import ErrorCode, NotFoundError
+from steward.contract.showing import show
 from steward.orchestrator.proposals import Proposal
 from steward.surfaces.api.deciding import decider
 from steward.surfaces.api.identity import Approver, Identity, Reader
@@ -33,7 +35,9 @@ async def list_proposals(
 
 @router.get("/{proposal_id}")
 async def get_proposal(platform: Here, proposal_id: str, identity: Reader) -> ProposalShape:
-    return ProposalShape.of(_own(await platform.orchestrator.approvals.get(proposal_id), identity))
+    proposal = _own(await platform.orchestrator.approvals.get(proposal_id), identity)
+    # In a thread: arguments may be megabytes, and every character of them is looked at.
+    return ProposalShape.of(proposal, shown=await asyncio.to_thread(show, proposal.shown()))
 
 
 @router.post("/{proposal_id}/approve")

@@ -190,6 +190,10 @@ class ProposalShape(BaseModel):
     correlation_id: str
     created_at: datetime
     expires_at: datetime | None
+    effect: str | None = Field(default=None, description="What it would do, as things stood then.")
+    shown: str | None = Field(
+        default=None, description="The whole call as people are shown it; for one proposal, not in lists."
+    )
     receipt: ReceiptShape | None = None
     result: dict[str, Any] | None = None
     finished_at: datetime | None = None
@@ -198,7 +202,7 @@ class ProposalShape(BaseModel):
     rejected_why: str | None = None
 
     @classmethod
-    def of(cls, proposal: Proposal) -> "ProposalShape":
+    def of(cls, proposal: Proposal, *, shown: str | None = None) -> "ProposalShape":
         return cls(
             id=proposal.id,
             state=state_name(proposal.state),
@@ -216,6 +220,8 @@ class ProposalShape(BaseModel):
             correlation_id=proposal.correlation_id,
             created_at=proposal.created_at,
             expires_at=proposal.expires_at,
+            effect=proposal.effect,
+            shown=shown,
             **_outcome(proposal),
         )
 

@@ -4,14 +4,13 @@ At a terminal a command that needs consent prompts, showing exactly what would r
 anywhere else nothing is assumed and the call keeps waiting.
 """
 
-import json
 from typing import Any
 
 import typer
 
 from steward.contract.errors import ErrorCode, StewardError
 from steward.surfaces.cli.client import Api, route
-from steward.surfaces.cli.output import at_terminal, say, show_json, visible
+from steward.surfaces.cli.output import at_terminal, say, show_json, whole_call
 
 
 async def settle(api: Api, result: dict[str, Any], *, yes: bool, as_json: bool) -> dict[str, Any]:
@@ -44,8 +43,8 @@ async def _approve(api: Api, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(proposal: dict[str, Any], tool: dict[str, Any]) -> None:
-    say(visible(f"{proposal['tool']} ({proposal['risk']}): {proposal['reason']}"))
-    say(visible(json.dumps(proposal["arguments"], ensure_ascii=False, indent=2)))
+    say(f"{proposal['tool']} waits for you ({proposal['risk']}).")
+    say(whole_call(proposal))
     if suggested := tool.get("suggested_risk"):
         say(f"Nobody has rated this tool yet. It looks {suggested.replace('_', ' ')}. If you agree, write")
         say(f'into policy.toml:\n\n  [ratings]\n  "{tool["name"]}" = "{suggested}"\n')

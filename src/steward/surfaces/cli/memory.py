@@ -92,7 +92,7 @@ def forget(
     async def work() -> int:
         if (memory_id is None) == (not everything):
             raise InputError("Say which memory to forget.", fix="Give its id, or --all.")
-        arguments = {"id": memory_id, "agent": agent, "project": project}
+        arguments = {"id": memory_id, "everything": everything, "agent": agent, "project": project}
         async with connect(agents=AGENTS) as api:
             if memory_id is not None:  # an id that does not exist is said now, not after somebody agreed
                 await api.get(route("memory", memory_id, "history"))

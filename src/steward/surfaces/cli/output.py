@@ -7,10 +7,11 @@ tables; elsewhere plain text. Exit codes: 0 done, 1 failed, 2 bad usage, 3 waits
 import asyncio
 import json
 import os
+import shutil
 import sys
 import traceback
 import unicodedata
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ import typer
 
 from steward.contract.call import Failed, envelope
 from steward.contract.errors import ErrorCode, InputError, StewardError
+from steward.contract.showing import WIDTH, ShownCall, show
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -125,6 +127,18 @@ def visible(text: str) -> str:
         else ascii(symbol)[1:-1]
         for symbol in text
     )
+
+
+def whole_call(proposal: Mapping[str, Any]) -> str:
+    """A proposal as every surface shows it, within the width of this terminal."""
+    width = min(shutil.get_terminal_size().columns, WIDTH) if sys.stdout.isatty() else WIDTH
+    shown = ShownCall(
+        tool=proposal["tool"],
+        arguments=proposal["arguments"],
+        effect=proposal["effect"],
+        reason=proposal["reason"],
+    )
+    return show(shown, width=width)
 
 
 def show_json(value: Any) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from steward.contract.showing import in_one_line
 from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.files import write_private
-from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, show_table
+from steward.surfaces.cli.output import JsonFlag, result_exit, run, say, show_json, whole_call
 from steward.surfaces.cli.tools import parse_object, show_result
 
 ProposalId = Annotated[str, typer.Argument(help="The proposal's id; see 'steward proposals'.")]
@@ -19,7 +20,7 @@ def proposals(
     export: Annotated[Path | None, typer.Option(help="Write all of them, with receipts, as JSON.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the calls that wait for your yes.
+    """Show the calls that wait for your yes, each of them whole.
 
     \b
     Example: steward proposals --export receipts.json
@@ -36,13 +37,11 @@ def proposals(
         if export is not None:
             say(f"Wrote {len(items)} proposals to {export}.", error=True)
             return
-        rows = [
-            (item["id"], item["state"], item["tool"], item["risk"], item["caller"], _short(item["arguments"]))
-            for item in items
-        ]
-        show_table(
-            ("ID", "STATE", "TOOL", "RISK", "ASKED BY", "ARGUMENTS"), rows, empty="Nothing waits for you."
-        )
+        for item in items:
+            say(f"{item['id']}  {item['state']}, {item['risk']}, asked by {in_one_line(item['caller'])}")
+            say(whole_call(item) + "\n")
+        if not items:
+            say("Nothing waits for you.")
 
     run(work, as_json=as_json)
 
@@ -54,7 +53,7 @@ def approve(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Run exactly the proposed call, once.
+    """Print the whole proposed call and run exactly that, once. This is your yes; nothing more is asked.
 
     \b
     Example: steward approve 3f2a9c4d1b7e
@@ -65,6 +64,12 @@ def approve(
         if edit is not None:
             body["arguments"] = parse_object(edit, what="--edit")
         async with connect() as api:
+            proposal = await api.get(route("proposals", proposal_id))
+            edited = body.get("arguments")
+            if edited is not None and edited != proposal["arguments"]:
+                proposal |= {"arguments": edited, "effect": None, "reason": "You changed its arguments."}
+            # With --json standard output is for the result alone.
+            say(whole_call(proposal), error=as_json)
             result = await api.post(route("proposals", proposal_id, "approve"), body)
         show_result(result, as_json=as_json)
         return result_exit(result)
@@ -113,8 +118,3 @@ async def _all(api: Api, *, state: str | None) -> list[dict[str, Any]]:
 
 def _write(path: Path, items: list[dict[str, Any]]) -> None:
     write_private(path, (json.dumps({"items": items}, ensure_ascii=False, indent=2) + "\n").encode())
-
-
-def _short(arguments: dict[str, Any]) -> str:
-    text = json.dumps(arguments, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:59]}…"

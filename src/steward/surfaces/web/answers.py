@@ -24,6 +24,8 @@ def draw_answer(answer: Answer, *, last: bool, reply: Callable[[str], None]) -> 
         _gap(answer)
     elif answer["status"] == "failed":
         st.error(look.plain(answer["answer"]), icon=":material/error:")
+    elif last and answer["status"] == "pending_approval":
+        st.markdown(look.plain(answer["answer"].partition("\n\n```")[0]))  # the card below shows the call
     else:
         st.markdown(look.broken(_words(answer)))
     if sources := [source for source in answer["sources"] if _unnamed(source, answer)]:

@@ -7,10 +7,11 @@ cannot be undone is confirmed by typing the tool's name.
 import difflib
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
+from steward.contract.showing import ShownCall, show, show_arguments
 from steward.surfaces.web import look, work
 from steward.surfaces.web.session import api, may, plainly, say
 from steward.surfaces.web.work import Job
@@ -22,7 +23,7 @@ def card(proposal: Proposal, *, answer: Callable[[str], None] | None = None) -> 
     """What waits, or what became of it. In a conversation a yes or no goes to the agent: `answer`."""
     with st.container(border=True, key=f"proposal-{proposal['id']}"):
         _heading(proposal)
-        st.code(look.pretty(proposal["arguments"]), language="json", wrap_lines=True)
+        st.code(_whole_call(proposal), language=None, wrap_lines=True)
         name = f"approve:{proposal['id']}"
         if ended := work.take(name):
             _finish(ended)
@@ -34,6 +35,17 @@ def card(proposal: Proposal, *, answer: Callable[[str], None] | None = None) -> 
             outcome(proposal)
 
 
+def _whole_call(proposal: Proposal) -> str:
+    """As every surface shows it; the page's code box is its fence."""
+    shown = ShownCall(
+        tool=proposal["tool"],
+        arguments=proposal["arguments"],
+        effect=proposal["effect"],
+        reason=proposal["reason"],
+    )
+    return "\n".join(show(shown).split("\n")[1:-1])
+
+
 def _heading(proposal: Proposal) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**`{proposal['tool']}`**", width="content")
@@ -43,8 +55,6 @@ def _heading(proposal: Proposal) -> None:
     asked = f"Asked by {look.plain(proposal['caller'])} {look.ago(proposal['created_at'])}"
     said = proposal.get("utterance")
     st.caption(f"{asked}: “{look.plain(said)}”" if said else asked)
-    if proposal["reason"]:
-        st.markdown(f"**Why it asks:** {look.plain(proposal['reason'])}")
 
 
 def _decision(proposal: Proposal, answer: Callable[[str], None] | None) -> None:
@@ -109,15 +119,14 @@ def _edited(proposal: Proposal) -> dict[str, Any] | None:
         if not isinstance(edited, dict):
             st.error("Arguments are an object: { … }. It would run unchanged.")
             return None
-        st.code(difference(proposal["arguments"], edited), language="diff", wrap_lines=True)
+        changed = cast("dict[str, Any]", edited)
+        st.code(difference(proposal["arguments"], changed), language="diff", wrap_lines=True)
         st.caption("This is what would run; both versions stay on the record.")
-    return edited  # pyright: ignore[reportUnknownVariableType]
+    return changed
 
 
-def difference(before: Any, after: Any) -> str:
-    lines = difflib.unified_diff(
-        look.pretty(before).splitlines(), look.pretty(after).splitlines(), lineterm="", n=3
-    )
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    lines = difflib.unified_diff(show_arguments(before), show_arguments(after), lineterm="", n=3)
     return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 

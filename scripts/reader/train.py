@@ -46,9 +46,9 @@ DIGESTS = {
     "tools.jsonl.gz": "9214f9d0787864fdf645cab4f44c998fc4ce1d4356fa2dcd71949d5ac756a871",
 }
 BATCH, RATE, WIDTH, HIDDEN = 256, 2.5e-4, 192, 384
-WEIGHTS = {"dstc8": 0.4, "Schema-Guided": 0.4, "written": 2.5, "own": 2.0}
+WEIGHTS = {"dstc8": 0.4, "Schema-Guided": 0.4, "written:own": 0.7, "written": 2.5}
 FIT_SHARE = 0.35  # rows that teach the judgement of fit alone
-PAIR_SHARE = 0.5  # what the comparison of requests and tools that are read apart counts, every other step
+PAIR_SHARE = 0.5  # what the comparison of requests and tools that are read apart counts, every third step
 
 
 def check_digests(folder: Path) -> None:
@@ -440,7 +440,7 @@ def main() -> None:
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = rate * warm
         loss = loss_of(model, batch)
-        (loss + PAIR_SHARE * pairs.loss() if step % 2 else loss).backward()
+        (loss + PAIR_SHARE * pairs.loss() if step % 3 == 0 else loss).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)

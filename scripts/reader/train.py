@@ -26,7 +26,7 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
@@ -48,7 +48,7 @@ DIGESTS = {
 BATCH, RATE, WIDTH, HIDDEN = 256, 2.5e-4, 192, 384
 WEIGHTS = {"dstc8": 0.4, "Schema-Guided": 0.4, "written:own": 0.7, "written": 2.5}
 FIT_SHARE = 0.35  # rows that teach the judgement of fit alone
-PAIR_SHARE = 0.5  # what the comparison of requests and tools that are read apart counts, every third step
+PAIR_SHARE, PAIR_STEPS = 0.5, 6  # what comparing requests and tools that are read apart counts, and how often
 
 
 def check_digests(folder: Path) -> None:
@@ -394,6 +394,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--tag", default="reader")
     parser.add_argument("--workers", type=int, default=12)
+    parser.add_argument("--start", help="FOLDER/TAG of weights to go on from, at a lower rate")
     args = parser.parse_args()
     check_digests(args.data)
     torch.manual_seed(args.seed)
@@ -424,6 +425,10 @@ def main() -> None:
     ready = ahead(queue)
     model = Reader().cuda()
     pairs = Pairs(rows, fits, model, rng)
+    if args.start:
+        folder, tag = Path(args.start).parent, Path(args.start).name
+        for part in sorted(folder.glob(f"{tag}-*.safetensors")):
+            model.load_state_dict({k: v.float() for k, v in load_file(str(part)).items()}, strict=False)
     heads = [value for name, value in model.named_parameters() if not name.startswith("bert")]
     body = [value for value in model.bert.parameters() if value.requires_grad]
     optimiser = torch.optim.AdamW(
@@ -431,7 +436,7 @@ def main() -> None:
         weight_decay=0.01,
         fused=True,
     )
-    rates = [group["lr"] for group in optimiser.param_groups]
+    rates = [group["lr"] * (0.6 if args.start else 1.0) for group in optimiser.param_groups]
     model.train()
     start, step, smooth = time.time(), 0, 0.0
     while (gone := (time.time() - start) / (args.minutes * 60)) < 1:
@@ -440,7 +445,7 @@ def main() -> None:
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = rate * warm
         loss = loss_of(model, batch)
-        (loss + PAIR_SHARE * pairs.loss() if step % 3 == 0 else loss).backward()
+        (loss + PAIR_SHARE * pairs.loss() if step % PAIR_STEPS == 0 else loss).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)

@@ -87,6 +87,7 @@ class ToolSpec:
     title: str | None = None
     user_argument: str | None = None  # the argument that says for whom it acts; the session's user wins
     checks_itself: bool = False  # wrong arguments reach it, and it answers with codes of its own
+    caution: str | None = None  # a sentence that a person must read before they say yes to any call
     blocked: str | None = (
         None  # why nobody may call it now, e.g. its definition changed and waits for a person
     )

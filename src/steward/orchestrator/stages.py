@@ -238,7 +238,7 @@ class Approve:
                 retryable=True,
             )
         self._tell(proposal)
-        return PendingApproval(proposal_id=proposal.id, reason=reason, risk=proposal.risk)
+        return PendingApproval(proposal_id=proposal.id, reason=proposal.reason, risk=proposal.risk)
 
     @staticmethod
     def _said_yes(passage: Passage) -> bool:
@@ -251,6 +251,7 @@ class Approve:
     def _proposal(self, passage: Passage, reason: str) -> Proposal:
         call, spec, now = passage.call, passage.resolved().spec, self._clock.now()
         risk = RiskLevel.IRREVERSIBLE if passage.assessment is None else passage.assessment.level
+        reason = reason if spec.caution is None else f"{reason.rstrip('.')}. {spec.caution}"
         return Proposal(
             id=new_id()[:12],
             tool=spec.name,

@@ -1,21 +1,24 @@
 """`code_execution`: runs Python or shell code in a working folder, bounded in time and output.
 
 Owns the tool and its limits. Rated IRREVERSIBLE by the policy, so that a person agrees to every run.
-No sandbox: the code has the rights of the user who runs Steward, less Steward's own secrets.
+The code is contained (containment/): it sees the account's files but none of Steward's, no other process and
+no network. What cannot be contained says so before the yes.
 """
 
 import asyncio
 import contextlib
-import re
+import math
+import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from steward.contract.call import Done, Failed, ToolResult, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.providers.containment.plan import Containment, allowed_environment
 from steward.providers.functions import FunctionTool
 from steward.providers.supervised import Supervised
 
@@ -27,14 +30,13 @@ MAX_BYTES = 16 * 1024 * 1024
 ENDLESS = f"The code printed more than {MAX_BYTES // 2**20} MiB and was stopped."
 MAX_CODE = 256 * 1024
 
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|DATABASE_URL|^STEWARD_", re.IGNORECASE)
-
 SPEC = ToolSpec(
     name="code_execution",
     description=(
         "Run Python or shell code on this computer and return what it prints. Use it for computation, data "
         "processing and system tasks that no other tool covers; prefer a dedicated tool where there is one. "
-        "Files written to the working folder are there for the next run. A person approves every run."
+        "Files written to the working folder are there for the next run. There is no network unless the "
+        "workspace's policy opens it. A person approves every run."
     ),
     input_schema={
         "type": "object",
@@ -77,13 +79,10 @@ SPEC = ToolSpec(
 )
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What code written by a model may see of our environment."""
-    return {name: value for name, value in environment.items() if not SECRET_NAME.search(name)}
-
-
-def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None = None) -> FunctionTool:
-    """`folder` is made when first needed; `environment` None means ours."""
+def code_execution_tool(
+    folder: Path, *, containment: Containment, environment: Mapping[str, str]
+) -> FunctionTool:
+    """`folder` is made when first needed; of `environment` the code sees what is known to be harmless."""
 
     async def code_execution(
         *, code: str, language: str = "python", stdin: str = "", timeout_seconds: float = DEFAULT_SECONDS
@@ -91,15 +90,21 @@ def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None =
         program = await asyncio.to_thread(_written, folder, code)
         # Unbuffered, so that a run that is stopped still shows what it printed until then.
         interpreter = [sys.executable, "-u"] if language == "python" else ["sh"]
+        # A second for each core: the deadline ends the run, this only what would outlive it.
+        seconds = math.ceil(timeout_seconds + 1) * (os.cpu_count() or 1)
+        inside = containment.confine(SPEC.name, folder, writable=(folder,), cpu_seconds=seconds)
         try:
             process = await Supervised.start(
-                [*interpreter, str(program)], folder=folder, environment=environment
+                [*interpreter, str(program)],
+                folder=folder,
+                environment=allowed_environment(environment, network=inside.network),
+                confinement=inside,
             )
             return await _outcome(process, stdin=stdin, seconds=timeout_seconds)
         finally:
             program.unlink(missing_ok=True)
 
-    return FunctionTool(SPEC, code_execution)
+    return FunctionTool(replace(SPEC, caution=containment.caution), code_execution)
 
 
 def _written(folder: Path, code: str) -> Path:
@@ -161,7 +166,8 @@ async def _outcome(process: Supervised, *, stdin: str, seconds: float) -> ToolRe
 
 
 async def _feed(stream: asyncio.StreamWriter, text: str) -> None:
-    with contextlib.suppress(ConnectionError):  # a program need not read what it is given
+    """A program need not read what it is given, and may have ended before it was."""
+    with contextlib.suppress(ConnectionError, RuntimeError):  # a closed transport refuses with the latter
         stream.write(text.encode())
         await stream.drain()
     stream.close()

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 from steward.contract.agent import AgentManifest, Health
 from steward.contract.call import Done, Failed, ToolResult
 from steward.contract.errors import ErrorCode, NotFoundError, StewardError, ToolError
+from steward.providers.secrets import MappingSource, Secrets
 from steward.providers.tools_config import LocalTools, ToolEntry, ToolsFile
 from steward.providers.workers import (
     ScriptFailure,
@@ -31,9 +32,18 @@ AGENT_ID = "tools"
 class ScriptToolsAgent:
     """Reads tools.json when it starts, when told to, and when somebody edits the file by hand."""
 
-    def __init__(self, file: ToolsFile, *, pool: WorkerPool | None = None, poll_seconds: float = 2.0) -> None:
+    def __init__(
+        self,
+        file: ToolsFile,
+        *,
+        pool: WorkerPool | None = None,
+        secrets: Secrets | None = None,
+        poll_seconds: float = 2.0,
+    ) -> None:
+        """`secrets` looks up what an entry's `env` refers to; without it there is nothing to refer to."""
         self.file = file
         self._pool = pool or WorkerPool()
+        self._secrets = secrets or Secrets(MappingSource({}))
         self._poll_seconds = poll_seconds
         self._tools = LocalTools({})
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=())
@@ -89,7 +99,7 @@ class ScriptToolsAgent:
     def adopt(self, tools: LocalTools) -> None:
         """Calls in flight keep their workers; the next call meets the new definition."""
         before = self._tools, self._specs
-        specs = tuple(entry.spec() for entry in tools.tools.values())
+        specs = tuple(entry.spec(caution=self._pool.caution) for entry in tools.tools.values())
         self._tools = tools
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=specs)
         try:
@@ -103,7 +113,7 @@ class ScriptToolsAgent:
         entry = self._tools.tools.get(tool)
         if entry is None:
             raise NotFoundError(f"tools.json has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND)
-        job = ScriptJob(tool, self.file.folder, self._script(entry), entry.function)
+        job = await self._job(entry)
         try:
             answer = await self._pool.run(job, params)
         except WorkerDiedError as error:
@@ -116,6 +126,19 @@ class ScriptToolsAgent:
                 return _failed(entry, answer)
             case _:
                 assert_never(answer)
+
+    async def _job(self, entry: ToolEntry) -> ScriptJob:
+        where = f"tools.json, tool '{entry.name}': env"
+        given = await self._secrets.expand_all(entry.env, where=where) if entry.env else {}
+        return ScriptJob(
+            tool=entry.name,
+            tools=self.file.folder,
+            script=self._script(entry),
+            function=entry.function,
+            beside=self.file.beside(entry),
+            network=entry.network,
+            environment=tuple(sorted(given.items())),
+        )
 
     def _script(self, entry: ToolEntry) -> Path:
         path = self.file.script_of(entry)

@@ -94,12 +94,19 @@ def let_through(path: Path) -> None:
             folder.chmod(mode | 0o001)
 
 
-def socket_folder(data: Path) -> Path:
+def socket_place(data: Path) -> Path:
     """Beside the data, unless the path is too long for a socket or has a character PostgreSQL splits at."""
     if len(os.fsencode(data)) <= _SOCKET_PATH_LIMIT and not re.search(r'[,"\']', str(data)):
         return data
     name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"steward-{name}"
+    return Path(tempfile.gettempdir()) / f"steward-{name}"
+
+
+def socket_folder(data: Path) -> Path:
+    """The place, made so that nobody else can use it."""
+    folder = socket_place(data)
+    if folder == data:
+        return data
     folder.mkdir(mode=0o700, exist_ok=True)
     user = owner()
     if user is not None and folder.stat().st_uid == 0:

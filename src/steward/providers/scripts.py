@@ -135,7 +135,7 @@ class ScriptToolsAgent:
             tools=self.file.folder,
             script=self._script(entry),
             function=entry.function,
-            beside=self.file.beside(entry),
+            files=tuple(self.file.folder / file for file in entry.files),
             network=entry.network,
             environment=tuple(sorted(given.items())),
         )

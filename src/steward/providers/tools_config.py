@@ -17,7 +17,6 @@ from steward.contract.errors import ConflictError, ErrorCode, InputError, Invali
 from steward.contract.schema import compile_schema
 from steward.contract.tool import Origin, RiskLevel, ToolSpec
 from steward.providers.jsonfile import JsonDocument, locked, read_json, replace_file
-from steward.providers.script_imports import imported_beside
 
 FILE_NAME = "tools.json"
 MAX_TIMEOUT = 24 * 60 * 60
@@ -202,12 +201,6 @@ class ToolsFile:
                 fix="Put the script itself into the tools folder.",
             )
         return path
-
-    def beside(self, entry: ToolEntry) -> tuple[Path, ...]:
-        """What else of the folder its script sees: what it imports from here, and what the entry names."""
-        imported = imported_beside(self.folder / entry.script, self.folder)
-        named = (self.folder / file for file in entry.files)
-        return tuple(path for path in (*imported, *named) if path.resolve().is_relative_to(self.folder))
 
 
 def parse_entry(value: Any) -> ToolEntry:

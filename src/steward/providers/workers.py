@@ -20,6 +20,7 @@ import orjson
 from steward.contract.errors import ToolError
 from steward.providers.containment.plan import Containment, allowed_environment
 from steward.providers.containment.probe import strongest
+from steward.providers.script_imports import imported_beside
 from steward.providers.supervised import Supervised
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class ScriptJob:
     tools: Path
     script: Path
     function: str | None
-    beside: tuple[Path, ...] = ()  # what else of the tools folder the script sees
+    files: tuple[Path, ...] = ()  # what else of the tools folder the script sees, beside what it imports
     network: bool = False
     environment: tuple[tuple[str, str], ...] = ()
 
@@ -89,14 +90,16 @@ class ScriptWorker:
     def __init__(self, job: ScriptJob, process: Supervised) -> None:
         self.job = job
         self._process = process
-        self._stamps = {job.script: stamp(job.script)}
+        # The folder too: a module that was missing when this worker was given its view may be there now.
+        self._stamps = {path: stamp(path) for path in (job.script, job.tools)}
         self._printed = bytearray()
         self._listening = asyncio.create_task(self._listen(), name=f"output of {job.tool}")
 
     @classmethod
     async def start(cls, job: ScriptJob, place: Workplace) -> "ScriptWorker":
         command = [sys.executable, str(WORKER), str(job.tools), str(job.script), job.function or ""]
-        kept = (job.script, *job.beside)
+        beside = (*await asyncio.to_thread(imported_beside, job.script, job.tools), *job.files)
+        kept = (job.script, *(path for path in beside if path.resolve().is_relative_to(job.tools)))
         inside = place.containment.confine(job.tool, Path.cwd(), kept=kept, network=job.network)
         environment = allowed_environment(place.environment, network=inside.network) | dict(job.environment)
         process = await Supervised.start(command, environment=environment, confinement=inside)

@@ -124,6 +124,7 @@ async def test_a_program_that_does_not_read_its_input_runs_all_the_same(tmp_path
     assert await run(tmp_path, language="shell", code="echo done", stdin="x" * 250_000) == printed("done\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_no_call_fails_because_its_program_ended_before_its_input_was_written(
     tmp_path: Path, loop: str

@@ -171,6 +171,8 @@ def serve(script: Script, requests: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     requests, answers = private_streams()
     tools, path, function = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] or None
+    # The tools folder is not ours to write to, and a change in it is how Steward knows of new modules.
+    sys.dont_write_bytecode = True
     sys.path[0] = str(tools)  # scripts import each other, and never Steward's own folder by accident
     sys.argv = [str(path)]
     serve(Script(tools, path, function), requests, answers)

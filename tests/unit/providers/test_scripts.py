@@ -16,9 +16,12 @@ from tests.waiting import until
 from steward.contract.agent import ChangingAgent
 from steward.contract.call import Done, Failed
 from steward.contract.errors import ConfigError, NotFoundError, ToolError
+from steward.providers.containment.plan import Containment
+from steward.providers.containment.probe import strongest
 from steward.providers.scripts import ScriptToolsAgent
+from steward.providers.secrets import MappingSource, Secrets
 from steward.providers.tools_config import ToolsFile
-from steward.providers.workers import WorkerPool
+from steward.providers.workers import WorkerPool, Workplace
 
 Opened = tuple[ScriptToolsAgent, WorkerPool]
 
@@ -339,3 +342,60 @@ async def test_a_listener_that_refuses_leaves_the_tools_as_they_were(tmp_path: P
         with pytest.raises(RuntimeError):
             agent.reload()
         assert agent.manifest() == before
+
+
+async def test_a_script_sees_of_its_folder_what_it_imports_and_what_its_entry_names(tmp_path: Path) -> None:
+    source = """
+import pathlib
+import helper
+def run():
+    folder = pathlib.Path(__file__).parent
+    return [helper.WORD, sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")]
+"""
+    tools = tmp_path / "tools"
+    write(
+        tools,
+        entry("look", files=["towns.csv"]),
+        look=source,
+        helper="import deep\nWORD = deep.WORD",
+        other="x",
+    )
+    (tools / "deep").mkdir()
+    (tools / "deep" / "__init__.py").write_text("WORD = 'deep'")
+    (tools / "towns.csv").write_text("Rome")
+    place = Workplace(Containment(mechanism=strongest(), hidden=(tmp_path,)), {"PATH": os.defpath})
+    pool = WorkerPool(place=place)
+    agent = ScriptToolsAgent(ToolsFile(tools), pool=pool)
+    await agent.initialize()
+    assert await agent.execute("look", {}) == Done(
+        data=["deep", ["deep", "helper.py", "look.py", "towns.csv"]]
+    )
+    await agent.shutdown()
+
+
+async def test_a_script_gets_the_variables_that_its_entry_names(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        entry("ask", env={"WEATHER_KEY": "${MY_KEY}", "TOWN": "Rome"}),
+        ask="from os import environ as e\ndef run(): return [e['WEATHER_KEY'], e['TOWN'], 'MY_KEY' in e]",
+    )
+    secrets = Secrets(MappingSource({"MY_KEY": "sesame"}))
+    agent = ScriptToolsAgent(ToolsFile(tmp_path), secrets=secrets)
+    await agent.initialize()
+    assert await agent.execute("ask", {}) == Done(data=["sesame", "Rome", False])
+    await agent.shutdown()
+
+
+async def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
+    write(tmp_path, entry("ask", env={"KEY": "${MISSING}"}), ask="def run(): return 1")
+    async with opened(tmp_path) as (agent, _):
+        with pytest.raises(ConfigError, match="MISSING"):
+            await agent.execute("ask", {})
+
+
+async def test_a_module_that_was_missing_is_found_once_it_is_there(tmp_path: Path) -> None:
+    write(tmp_path, entry("say"), say="import words\ndef run(): return words.WORD")
+    async with opened(tmp_path) as (agent, _):
+        assert isinstance(await agent.execute("say", {}), Failed)
+        (tmp_path / "words.py").write_text("WORD = 'found'")
+        assert await agent.execute("say", {}) == Done(data="found")

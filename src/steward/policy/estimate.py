@@ -89,7 +89,7 @@ _JOB = re.compile(
 _SQL = re.compile(
     r"\b(?:sql|postgres(?:ql)?|mysql|mariadb|sqlite|mssql|oracle|snowflake|athena|clickhouse|bigquery"
     r"|redshift|duckdb|databricks|trino|presto|hive|cockroach(?:db)?|influx(?:db|ql)?|cypher|neo4j|gql"
-    r"|graphql|mutation)\b",
+    r"|graphql|mutation|databases?)\b",
     re.IGNORECASE,
 )
 _SQL_WITHIN = 300

@@ -76,7 +76,7 @@ _PLAIN_READS = "get fetch read retrieve list search find describe return count l
 
 # Said of a tool that looks, or works out an answer from what it is given, and does nothing else.
 _SURE_READS = """
-get list read search find describe show view count lookup retrieve return query inspect preview whoami
+get list read search find fetch describe show view count lookup retrieve return query inspect preview whoami
 explain validate compare diff calculate compute translate forecast
 """
 

@@ -190,7 +190,7 @@ def test_any_definition_can_be_judged(name: str, description: str, properties: d
         ("analyze_issue", "Analyze an issue."),
         ("scrape_page", "Scrape a page."),
         ("audit_site", "Audit a site."),
-        ("fetch_refs", "Fetch updates from a remote repository."),
+        ("database_query", "Query a database of the account."),
     ],
 )
 def test_a_verb_that_is_often_more_than_a_look_is_not_enough(name: str, description: str) -> None:

@@ -63,7 +63,8 @@ def open_workshop(
 
 def _workbench(settings: Settings, questions: QuestionStore, containment: Containment) -> LegacyToolAgent:
     folder = settings.home / CODE_FOLDER
-    code = code_execution_tool(folder, containment=containment, environment=environment())
+    material = (settings.skills_folder, settings.uploads_folder)
+    code = code_execution_tool(folder, containment=containment, environment=environment(), material=material)
     return LegacyToolAgent(
         AGENT,
         [code, request_human_input_tool(questions)],

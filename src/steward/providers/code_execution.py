@@ -9,8 +9,9 @@ import asyncio
 import contextlib
 import math
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ KEPT_BYTES = 256 * 1024
 MAX_BYTES = 16 * 1024 * 1024
 ENDLESS = f"The code printed more than {MAX_BYTES // 2**20} MiB and was stopped."
 MAX_CODE = 256 * 1024
+
+MOST_NAMED = 50  # entries of the home's own folders that one program may name
+_ENTRY = re.compile(r"[^/\0\n'\"]{1,255}")
 
 SPEC = ToolSpec(
     name="code_execution",
@@ -80,9 +84,17 @@ SPEC = ToolSpec(
 
 
 def code_execution_tool(
-    folder: Path, *, containment: Containment, environment: Mapping[str, str]
+    folder: Path,
+    *,
+    containment: Containment,
+    environment: Mapping[str, str],
+    material: Sequence[Path] = (),
 ) -> FunctionTool:
-    """`folder` is made when first needed; of `environment` the code sees what is known to be harmless."""
+    """`folder` is made when first needed; of `environment` the code sees what is known to be harmless.
+
+    `material`: hidden folders (skills, uploads) of which the code sees, read-only, the entries that it names:
+    whoever agrees to it reads those names.
+    """
 
     async def code_execution(
         *, code: str, language: str = "python", stdin: str = "", timeout_seconds: float = DEFAULT_SECONDS
@@ -92,7 +104,8 @@ def code_execution_tool(
         interpreter = [sys.executable, "-u"] if language == "python" else ["sh"]
         # A second for each core: the deadline ends the run, this only what would outlive it.
         seconds = math.ceil(timeout_seconds + 1) * (os.cpu_count() or 1)
-        inside = containment.confine(SPEC.name, folder, writable=(folder,), cpu_seconds=seconds)
+        kept = await asyncio.to_thread(named_entries, code, material)
+        inside = containment.confine(SPEC.name, folder, kept=kept, writable=(folder,), cpu_seconds=seconds)
         try:
             process = await Supervised.start(
                 [*interpreter, str(program)],
@@ -105,6 +118,19 @@ def code_execution_tool(
             program.unlink(missing_ok=True)
 
     return FunctionTool(replace(SPEC, caution=containment.caution), code_execution)
+
+
+def named_entries(code: str, folders: Sequence[Path]) -> list[Path]:
+    """Entries of these folders whose whole path stands in the code; never one that links out of them."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        start = f"{folder}/"
+        for part in code.split(start)[1 : MOST_NAMED + 1]:
+            name = _ENTRY.match(part)
+            entry = folder / name[0] if name else folder
+            if name and name[0] not in (".", "..") and entry.resolve().parent == folder.resolve():
+                found[entry] = None
+    return list(found)
 
 
 def _written(folder: Path, code: str) -> Path:

@@ -162,3 +162,23 @@ def test_a_run_that_cannot_be_contained_says_so_before_the_yes(tmp_path: Path) -
 
 def test_it_is_rated_irreversible() -> None:
     assert SPEC.risk is RiskLevel.IRREVERSIBLE
+
+
+async def test_of_skills_and_uploads_the_code_sees_what_it_names_and_cannot_change_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in ("skills/sums", "skills/other", "uploads/1"):
+        (home / name).mkdir(parents=True)
+        (home / name / "file").write_text(name)
+    (home / "skills" / "out").symlink_to(home)
+    tool = code_execution_tool(
+        home / "code",
+        containment=Containment(mechanism=strongest(), hidden=(home,)),
+        environment={"PATH": os.defpath},
+        material=(home / "skills", home / "uploads"),
+    )
+    agent = LegacyToolAgent("code", [tool])
+    code = f"cat '{home}/skills/sums/file' {home}/uploads/1/file; ls {home}/skills; ls {home}/skills/out; "
+    code += f"echo x > {home}/skills/sums/file || echo refused"
+    result = await agent.execute("code_execution", {"language": "shell", "code": code})
+    assert isinstance(result, Done)
+    assert result.data["stdout"] == "skills/sumsuploads/1sums\nrefused\n"

@@ -4,7 +4,6 @@ Each attack is a program that runs through the door, with a person's yes, and pr
 """
 
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -201,14 +200,11 @@ asyncio.run(main())
 def test_the_network_is_closed(victim: Victim, run: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        threading.Thread(target=server.accept, daemon=True).start()
         printed = run(
             victim,
             f"import socket\ntry:\n    socket.create_connection(('127.0.0.1', {port}), 5)\n"
             "    print('reached')\nexcept OSError:\n    print('refused')",
         )
-        if printed != "reached\n":
-            socket.create_connection(("127.0.0.1", port)).close()
     assert printed == "refused\n"
 
 

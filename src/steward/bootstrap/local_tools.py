@@ -32,7 +32,7 @@ class Workshop:
     writer: RegistryWriter
 
 
-def contained(settings: Settings, mechanism: Mechanism, rules: Callable[[], Rules]) -> Containment:
+def _contained(settings: Settings, mechanism: Mechanism, rules: Callable[[], Rules]) -> Containment:
     """Nothing of Steward's own is seen by code: its home, its database's socket, its settings file."""
     sockets = socket_place(settings.database_folder.expanduser().resolve() / "data")
     return Containment(
@@ -43,9 +43,17 @@ def contained(settings: Settings, mechanism: Mechanism, rules: Callable[[], Rule
 
 
 def open_workshop(
-    settings: Settings, orchestrator: Orchestrator, *, questions: QuestionStore, containment: Containment
+    settings: Settings,
+    orchestrator: Orchestrator,
+    *,
+    questions: QuestionStore,
+    held: Mechanism,
+    rules: Callable[[], Rules],
 ) -> Workshop:
-    """Registers both agents. A tools.json that is broken halts here, before anything was started."""
+    """Registers both agents. A tools.json that is broken halts here, before anything was started.
+
+    `held`: what keeps their code from the rest of this machine."""
+    containment = _contained(settings, held, rules)
     file = ToolsFile(settings.tools_folder)
     file.load()
     pool = WorkerPool(place=Workplace(containment, environment()))

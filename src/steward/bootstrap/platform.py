@@ -21,7 +21,7 @@ from steward.bootstrap.knowledge import (
     Library,
     open_library,
 )
-from steward.bootstrap.local_tools import contained, open_workshop
+from steward.bootstrap.local_tools import open_workshop
 from steward.bootstrap.mcp_servers import Servers
 from steward.bootstrap.own_servers import register_own_servers
 from steward.bootstrap.rules import WatchedRules
@@ -37,6 +37,7 @@ from steward.orchestrator.ports import Notifier
 from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.providers.containment.parent import close_to_others
+from steward.providers.containment.plan import Mechanism
 from steward.providers.containment.probe import strongest
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
@@ -101,10 +102,7 @@ async def open_platform(
     settings: Settings, *, agents: Collection[str] | None = None
 ) -> AsyncGenerator[Platform]:
     """Everything of a workspace, with all its agents running or only those that are named."""
-    close_to_others()
-    home.ensure(settings)
-    # Beside the database's start, which takes longer.
-    looking = asyncio.create_task(asyncio.to_thread(strongest), name="finding out what contains code here")
+    looking = _begin(settings)
     async with AsyncExitStack() as stack:
         MASKER.register(settings.secrets())
         stack.callback(configure_logging(settings.logs_folder, debug=settings.debug).close)
@@ -118,8 +116,7 @@ async def open_platform(
         _export_metrics(settings, orchestrator, stack)
         _register_core(orchestrator, settings, PostgresFactStore(database))
         questions = PostgresQuestionStore(database)
-        containment = contained(settings, await looking, rules)
-        workshop = open_workshop(settings, orchestrator, questions=questions, containment=containment)
+        workshop = open_workshop(settings, orchestrator, questions=questions, held=await looking, rules=rules)
         tasks = await open_tasks(orchestrator, database)
         library = await open_library(settings, database, orchestrator, stack)
         register_own_servers(orchestrator, settings, library.readers)
@@ -151,6 +148,13 @@ async def open_platform(
             agents=talking,
             servers=servers,
         )
+
+
+def _begin(settings: Settings) -> "asyncio.Task[Mechanism]":
+    """A home, and a process that others cannot look into; what contains code here is looked for meanwhile."""
+    close_to_others()
+    home.ensure(settings)
+    return asyncio.create_task(asyncio.to_thread(strongest), name="finding out what contains code here")
 
 
 def _door(

@@ -1,6 +1,6 @@
 """A guard program between Steward and a command: nothing the command starts survives either of them.
 
-Run as `python supervisor.py LIFELINE_FD [--plan JSON] COMMAND ...` with the standard library only. It starts
+Run as `python supervisor.py LIFELINE_FD [--plan PLAN] COMMAND ...` with the standard library only. It starts
 the command in a session of its own, adopts whatever the command leaves behind (child subreaper), and kills
 all of it as soon as the command ends or the lifeline closes, which the kernel does even after `kill -9` of
 Steward. With a plan the command is contained first (containment/), or does not run at all.
@@ -82,14 +82,14 @@ class Inside:
     """A plan in use. Loaded only with a plan: servers of mcp.json start without."""
 
     def __init__(self, text: str) -> None:
-        import json  # noqa: PLC0415 - see above
+        import marshal  # noqa: PLC0415 - built in, where json would take 5 ms to import
 
         # Last on the path, so that nothing of Steward's neighbours shadows the standard library.
         sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
         from steward.providers.containment import confine  # noqa: PLC0415
 
         self._confine: ModuleType = confine
-        self.plan: Plan = json.loads(text)
+        self.plan: Plan = marshal.loads(bytes.fromhex(text))  # noqa: S302 - from Steward's own command line
         self.alone = self.plan["mechanism"] == "namespaces"  # its processes are none of the machine's
         self._own_users = False
 
@@ -158,19 +158,20 @@ def kill_all(command: int, *, alone: bool = False) -> int | None:
         select.select((), (), (), SWEEP_SECONDS)
 
 
-def watch(inside: "Inside | None", errors: int | None) -> bool:
+def watch(inside: "Inside | None", errors: int) -> bool:
     """Whether a contained run uses too much; then it is told so, in its own output."""
-    if inside is None or errors is None or (problem := inside.excess()) is None:
+    if inside is None or (problem := inside.excess()) is None:
         return False
     os.write(errors, f"{problem}\n".encode())
     return True
 
 
-def wait_for(command: int, lifeline: int, alarm: int, too_much: "Callable[[], bool]") -> int | None:
+def wait_for(command: int, lifeline: int, alarm: int, too_much: "Callable[[], bool] | None") -> int | None:
     """Reap until the command ends (its status), or until it must (None): too much, or a closed lifeline."""
+    seconds = None if too_much is None else WATCH_SECONDS
     while True:
-        ready, _, _ = select.select((lifeline, alarm), (), (), WATCH_SECONDS)
-        if lifeline in ready or (not ready and too_much()):
+        ready, _, _ = select.select((lifeline, alarm), (), (), seconds)
+        if lifeline in ready or (not ready and too_much is not None and too_much()):
             return None
         if alarm in ready:
             os.read(alarm, 4096)
@@ -206,7 +207,8 @@ def main(arguments: list[str]) -> int:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # the command alone holds them, so that their end means its end
         os.dup2(nothing, stream)
-    status = wait_for(child, lifeline, alarm, lambda: watch(inside, errors))
+    watching = None if errors is None else lambda: watch(inside, errors)
+    status = wait_for(child, lifeline, alarm, watching)
     swept = kill_all(child, alone=inside is not None and inside.alone)
     status = swept if status is None else status
     if status is None:
@@ -216,4 +218,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    os._exit(main(sys.argv[1:]))  # nothing is left to tidy up, and an interpreter's end takes milliseconds

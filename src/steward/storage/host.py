@@ -19,6 +19,7 @@ import psutil
 from steward.contract.errors import StorageError
 
 _SYSTEM_USER = "pgserver"
+_VARIABLES = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH"})
 _SOCKET_PATH_LIMIT = 88  # of 104 bytes on the strictest system, less the socket's own name
 
 
@@ -71,6 +72,11 @@ def binaries() -> Path:
         raise StorageError("The embedded PostgreSQL is not installed.", fix="Set DATABASE_URL.")
     installs = Path(found.submodule_search_locations[0]).glob("pginstall[0-9]*/bin")
     return max(installs, key=lambda path: int(path.parent.name.removeprefix("pginstall")))
+
+
+def plain_environment() -> dict[str, str]:
+    """What the server needs of ours. It runs beside us for long, and its environment can be read in /proc."""
+    return {name: value for name, value in os.environ.items() if name in _VARIABLES or name.startswith("LC_")}
 
 
 def owner() -> "pwd.struct_passwd | None":

@@ -58,7 +58,7 @@ def give_up_capabilities() -> None:
 
 
 def _held() -> int:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+    with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
         return next((int(line.split()[1], 16) for line in status if line.startswith("CapPrm:")), 0)
 
 
@@ -85,7 +85,7 @@ def excess(limits: Limits, pids: "list[str]") -> str | None:
     for pid in pids:
         with (
             contextlib.suppress(OSError, ValueError, IndexError),
-            open(f"/proc/{pid}/statm", encoding="ascii") as statm,
+            open(f"/proc/{pid}/statm", encoding="utf-8") as statm,
         ):
             used += int(statm.read().split()[1]) * PAGE
     if used > limits["memory"]:

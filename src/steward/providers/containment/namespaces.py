@@ -71,7 +71,7 @@ def _unshare_as_user(spaces: int) -> None:
         ("setgroups", "deny"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as map_file:
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as map_file:
             map_file.write(text)
 
 

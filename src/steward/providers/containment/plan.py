@@ -4,7 +4,7 @@ Owns the plan and the environment that contained code gets. Which mechanism hold
 what the workspace allows or narrows comes from the policy.
 """
 
-import json
+import marshal
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -108,7 +108,7 @@ class Confinement:
 
     def words(self) -> list[str]:
         """What stands before the command on the supervisor's command line."""
-        return ["--plan", json.dumps(self.plan)]
+        return ["--plan", marshal.dumps(dict(self.plan)).hex()]
 
     @property
     def network(self) -> bool:

@@ -5,7 +5,7 @@ Linux; an architecture whose numbers are not listed gets no filter, and `build` 
 """
 
 import errno
-import platform
+import os
 import struct
 
 from steward.providers.containment import kernel
@@ -45,7 +45,7 @@ def _line(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
 
 def build(*, sockets: "Sockets" = "all") -> bytes | None:
     """The filter's code. Without namespaces, sockets are closed here: "network" leaves out local ones."""
-    known = _MACHINES.get(platform.machine())
+    known = _MACHINES.get(os.uname().machine)
     if known is None:
         return None
     architecture, refused, clone, socket = known

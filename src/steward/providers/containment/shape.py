@@ -1,6 +1,7 @@
-"""How Steward tells the supervisor what a run may see: one JSON object on its command line.
+"""How Steward tells the supervisor what a run may see: one plan on its command line.
 
-Plain dictionaries, because the supervisor starts before every run and dataclasses take 10 ms to import.
+Plain dictionaries, marshalled, because the supervisor starts before every run: dataclasses take 10 ms to
+import and json takes 5. Both sides are the same Python.
 """
 
 TYPE_CHECKING = False

@@ -21,6 +21,9 @@ def _variable(name: str, default: Any, *, description: str, **limits: Any) -> An
     return Field(default=default, validation_alias=AliasChoices(name), description=description, **limits)
 
 
+DOTENV = ".env"  # in the folder that Steward is started in
+
+
 class Settings(BaseModel):
     """Values by the names of their variables; `load_settings` reads them."""
 
@@ -265,7 +268,7 @@ def variables() -> Mapping[str, str]:
 
 
 def _written() -> Mapping[str, str]:
-    return {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    return {name: value for name, value in dotenv_values(DOTENV).items() if value is not None}
 
 
 def _names() -> frozenset[str]:

@@ -292,3 +292,11 @@ async def test_a_query_on_a_closed_database_says_so() -> None:
     with pytest.raises(StorageError) as refused:
         await database.fetchval("SELECT 1")
     assert refused.value.code == "STORAGE_UNAVAILABLE"
+
+
+async def test_the_server_gets_none_of_our_secrets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEWARD_API_KEY", "very secret")
+    async with Database(Embedded(folder)):
+        given = psutil.Process(postmaster(folder)).environ()
+    assert "PATH" in given
+    assert "very secret" not in given.values()

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from steward.bootstrap import Platform, open_platform
+from steward.bootstrap import Platform, diagnosis, open_platform
 from steward.bootstrap.diagnosis import Verdict, diagnose
 from steward.contract.call import Caller, CallerKind, Done, Failed, ToolCall, ToolResult
 from steward.contract.errors import ConfigError
 from steward.knowledge.facts import save_fact
+from steward.providers.containment.plan import Mechanism
 from steward.settings import Settings, load_settings
 from steward.storage.facts import PostgresFactStore
 
@@ -71,6 +72,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "policy": Verdict.GOOD,
         "servers": Verdict.NOTE,
         "tools": Verdict.NOTE,
+        "code": Verdict.GOOD,
         "database": Verdict.GOOD,
         "library": Verdict.GOOD,
         "model": Verdict.GOOD,
@@ -109,6 +111,24 @@ async def test_the_doctor_says_what_the_configured_embedder_has_not_read(
         (found,) = [item for item in findings if item.what == "library"]
         said.append((found.verdict, found.fix is not None))
     assert said == [(Verdict.GOOD, False), (Verdict.NOTE, True), (Verdict.BAD, True)]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "verdict", "said"),
+    [
+        (Mechanism.BUBBLEWRAP, Verdict.GOOD, "bubblewrap"),
+        (Mechanism.LANDLOCK, Verdict.NOTE, "Landlock"),
+        (Mechanism.NONE, Verdict.NOTE, "cannot contain"),
+    ],
+)
+async def test_the_doctor_says_what_contains_code_here(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, mechanism: Mechanism, verdict: Verdict, said: str
+) -> None:
+    monkeypatch.setattr(diagnosis, "strongest", lambda: mechanism)
+    findings = [item async for item in diagnose(settings, host="127.0.0.1", port=0, running=None)]
+    (found,) = [item for item in findings if item.what == "code"]
+    assert found.verdict is verdict
+    assert said in found.detail
 
 
 async def test_the_doctor_looks_at_tools_json_and_its_scripts(settings: Settings) -> None:

@@ -20,6 +20,8 @@ from steward.contract.agent import LifecycleState
 from steward.contract.errors import StewardError
 from steward.models.embedding import NAME
 from steward.models.hosted_embedding import BUILT_IN, hosted_embedder
+from steward.providers.containment.plan import UNCONTAINED, Mechanism
+from steward.providers.containment.probe import strongest
 from steward.providers.mcp_config import load_mcp_config
 from steward.providers.tools_config import ToolsFile
 from steward.settings import Settings
@@ -54,6 +56,7 @@ async def diagnose(
     yield _explained("policy", lambda: _policy(settings))
     yield _explained("servers", lambda: _servers(settings))
     yield _explained("tools", lambda: _tools(settings))
+    yield _code(await asyncio.to_thread(strongest))
     database, stored = await _database(settings)
     yield database
     yield _explained("library", lambda: _library(settings, stored))
@@ -189,6 +192,34 @@ def _tools(settings: Settings) -> Finding:
             f"Put them into {file.folder}, or remove their tools with 'steward tools remove'.",
         )
     return Finding("tools", Verdict.GOOD, f"{len(entries)} Python tool(s)")
+
+
+_HOLDS = {
+    Mechanism.BUBBLEWRAP: "bubblewrap",
+    Mechanism.NAMESPACES: "namespaces of its own",
+    Mechanism.SEATBELT: "sandbox-exec",
+}
+
+
+def _code(mechanism: Mechanism) -> Finding:
+    """What approved code and Python tools are kept to on this machine."""
+    if mechanism is Mechanism.NONE:
+        return Finding(
+            "code", Verdict.NOTE, UNCONTAINED, "Install bubblewrap, or allow user namespaces or Landlock."
+        )
+    if mechanism is Mechanism.LANDLOCK:
+        return Finding(
+            "code",
+            Verdict.NOTE,
+            "Contained by Landlock: Steward's files, other processes and the network are closed; "
+            "names in the home's parent folders cannot be listed.",
+            "Bubblewrap or user namespaces would contain it without that.",
+        )
+    return Finding(
+        "code",
+        Verdict.GOOD,
+        f"Contained by {_HOLDS[mechanism]}: Steward's files, other processes and the network are closed.",
+    )
 
 
 def _port(host: str, port: int, running: str | None) -> Finding:

@@ -4,6 +4,7 @@ Owns the choice of implementations and the order in which they open and close. N
 product decides which store, model, tracer or server is used.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -36,6 +37,9 @@ from steward.orchestrator.ports import Notifier
 from steward.policy.access import Keys
 from steward.policy.approval import assess
 from steward.policy.bounds import Bounds
+from steward.providers.containment.parent import close_to_others
+from steward.providers.containment.plan import Mechanism
+from steward.providers.containment.probe import strongest
 from steward.providers.registry_writer import RegistryWriter
 from steward.settings import Settings
 from steward.storage import owner_token
@@ -106,7 +110,7 @@ async def open_platform(
     settings: Settings, *, agents: Collection[str] | None = None
 ) -> AsyncGenerator[Platform]:
     """Everything of a workspace, with all its agents running or only those that are named."""
-    home.ensure(settings)
+    looking = _begin(settings)
     async with AsyncExitStack() as stack:
         token = _token_before_the_first_line(settings, stack)
         rules = _rules(settings)
@@ -119,7 +123,7 @@ async def open_platform(
         _export_metrics(settings, orchestrator, stack)
         _register_core(orchestrator, settings, PostgresFactStore(database))
         questions = PostgresQuestionStore(database)
-        workshop = open_workshop(settings, orchestrator, questions=questions)
+        workshop = open_workshop(settings, orchestrator, questions=questions, held=await looking, rules=rules)
         tasks = await open_tasks(orchestrator, database)
         library = await open_library(settings, database, orchestrator, stack, rules=rules)
         register_own_servers(orchestrator, settings, library.readers)
@@ -152,6 +156,13 @@ async def open_platform(
             agents=talking,
             servers=servers,
         )
+
+
+def _begin(settings: Settings) -> "asyncio.Task[Mechanism]":
+    """A home, and a process that others cannot look into; what contains code here is looked for meanwhile."""
+    close_to_others()
+    home.ensure(settings)
+    return asyncio.create_task(asyncio.to_thread(strongest), name="finding out what contains code here")
 
 
 def _token_before_the_first_line(settings: Settings, stack: AsyncExitStack) -> str:

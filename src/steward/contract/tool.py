@@ -91,6 +91,7 @@ class ToolSpec:
     implementation: str | None = (
         None  # a digest of what runs, where that can be told: script, program, address
     )
+    caution: str | None = None  # a sentence that a person must read before they say yes to any call
     blocked: str | None = (
         None  # why nobody may call it now, e.g. its definition changed and waits for a person
     )

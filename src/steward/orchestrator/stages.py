@@ -274,7 +274,7 @@ class Approve:
                 retryable=True,
             )
         self._tell(proposal)
-        return PendingApproval(proposal_id=proposal.id, reason=reason, risk=proposal.risk)
+        return PendingApproval(proposal_id=proposal.id, reason=proposal.reason, risk=proposal.risk)
 
     @staticmethod
     def _said_yes(passage: Passage) -> bool:
@@ -292,6 +292,7 @@ class Approve:
     def _proposal(self, passage: Passage, reason: str, effect: str | None) -> Proposal:
         call, spec, now = passage.call, passage.resolved().spec, self._clock.now()
         risk = RiskLevel.IRREVERSIBLE if passage.assessment is None else passage.assessment.level
+        reason = reason if spec.caution is None else f"{reason.rstrip('.')}. {spec.caution}"
         return Proposal(
             id=new_id()[:12],
             tool=spec.name,

@@ -14,8 +14,17 @@ from functools import lru_cache
 from typing import Any, cast
 
 from steward.contract.tool import RiskLevel, ToolHints, ToolSpec
+from steward.policy.leavings import is_left_somewhere, keeps_what_it_reads, saves_by_parameter, takes_a_step
 from steward.policy.lexicon import PLAIN_READS, VERBS, Act, Verb
-from steward.policy.wording import CAMEL, head_verb, name_verb, name_words, opening_verb, sentences
+from steward.policy.wording import (
+    CAMEL,
+    head_verb,
+    name_verb,
+    name_words,
+    opening_verb,
+    says_it_reads,
+    sentences,
+)
 
 
 class Kind(StrEnum):
@@ -51,6 +60,9 @@ _HEAD = {Act.READ: -2.0, Act.WRITE: 2.5, Act.DESTROY: 3.0, Act.EXECUTE: 2.0}
 _WEAK = {Act.READ: -0.9, Act.WRITE: 1.0}
 _PLAIN_READ_WITHOUT_NAME = -2.6  # 'db-stats: Returns statistics'
 _READ_WITHOUT_NAME = -1.5
+_NO_SURE_READ = 3.7  # 'analyze', 'audit', 'scrape': often more than a look
+_LEAVES = 2.0
+_SAVES = 4.0
 _READ_BELOW = 0.4
 _MAX_NAME = 128
 _MAX_DESCRIPTION = 4_000
@@ -77,7 +89,7 @@ _JOB = re.compile(
 _SQL = re.compile(
     r"\b(?:sql|postgres(?:ql)?|mysql|mariadb|sqlite|mssql|oracle|snowflake|athena|clickhouse|bigquery"
     r"|redshift|duckdb|databricks|trino|presto|hive|cockroach(?:db)?|influx(?:db|ql)?|cypher|neo4j|gql"
-    r"|graphql|mutation)\b",
+    r"|graphql|mutation|databases?)\b",
     re.IGNORECASE,
 )
 _SQL_WITHIN = 300
@@ -163,7 +175,10 @@ def estimate_tool(
     headed = head_verb(first)
     named = name_verb(words, headed)
     _weigh_verbs(scale, named, headed)
+    if not says_it_reads(words, first, said=(named, headed)):
+        scale.add(_NO_SURE_READ, "nothing in it says plainly that it reads")
     _weigh_later(scale, later)
+    _weigh_leavings(scale, first, description)
     _weigh_warnings(scale, description)
     _weigh_schema(scale, input_schema or {})
     if _free_sql(words, description, said=(named, headed)):
@@ -188,6 +203,16 @@ def _weigh_verbs(scale: _Scale, named: Verb | None, headed: Verb | None) -> None
     else:
         weight = _HEAD[headed.act]
     scale.add(weight, f"its description begins with '{headed.base}'", headed.act)
+
+
+def _weigh_leavings(scale: _Scale, first: str, description: str) -> None:
+    """A reader that leaves something behind: a file, a cache, an analysis that goes on."""
+    if keeps_what_it_reads(first):
+        scale.add(_LEAVES, "it keeps what it reads")
+    if (said := is_left_somewhere(description)) is not None:
+        scale.add(_LEAVES, f"its description says '{said}'")
+    if (step := takes_a_step(description)) > Act.READ:
+        scale.add(_LEAVES, "one of its steps changes things", step)
 
 
 def _weigh_later(scale: _Scale, later: Sequence[str]) -> None:
@@ -218,6 +243,8 @@ def _weigh_schema(scale: _Scale, schema: Mapping[str, Any]) -> None:
     properties: object = schema.get("properties")
     if not isinstance(properties, Mapping):
         return
+    if (place := saves_by_parameter(cast("Mapping[object, object]", properties))) is not None:
+        scale.add(_SAVES, f"it takes '{place[:_MAX_NAME]}' to save to")
     for key, value in cast("Mapping[object, object]", properties).items():
         name = CAMEL.sub("_", str(key)[:_MAX_NAME]).casefold()
         choices = cast("Mapping[str, object]", value).get("enum") if isinstance(value, Mapping) else None

@@ -74,6 +74,12 @@ export render resolve provide report access help monitor load open
 """
 _PLAIN_READS = "get fetch read retrieve list search find describe return count lookup view check show"
 
+# Said of a tool that looks, or works out an answer from what it is given, and does nothing else.
+_SURE_READS = """
+get list read search find fetch describe show view count lookup retrieve return query inspect preview whoami
+explain validate compare diff calculate compute translate forecast
+"""
+
 VERBS: dict[str, Act] = {
     **dict.fromkeys(_READ.split(), Act.READ),
     **dict.fromkeys(_WRITE.split(), Act.WRITE),
@@ -83,6 +89,7 @@ VERBS: dict[str, Act] = {
 NOUN_LIKE = frozenset(_NOUN_LIKE.split())
 WEAK = frozenset(_WEAK.split())
 PLAIN_READS = frozenset(_PLAIN_READS.split())
+SURE_READS = frozenset(_SURE_READS.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ Owns the file's format and its limits. Reading the file belongs to bootstrap; ap
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, cast
 
 from steward.contract.errors import ConfigError
 from steward.contract.tool import RiskLevel
 from steward.policy.bounds import NO_BOUNDS, Bounds
+from steward.policy.containment import ContainmentProblemError, ContainmentRules, parse_containment
 from steward.policy.globs import matches_glob
 from steward.policy.risk import RATINGS
 from steward.policy.sensitive import Resolve, plain_path
@@ -67,6 +68,7 @@ class Rules:
     rules: tuple[Rule, ...] = ()
     protected: tuple[str, ...] = ()
     bounds: Bounds = NO_BOUNDS  # where no tool goes at all
+    contain: ContainmentRules = field(default_factory=ContainmentRules)
 
     def protecting(self, *paths: str) -> "Rules":
         """These rules with more paths whose use always asks, as the folders of the workspace itself."""
@@ -130,7 +132,7 @@ class _Parser:
             line = _LINE.search(reason)
             place = f", line {line[1]}" if line else ", at its end"
             self._refuse(place, f"is not valid TOML: {_LINE.sub('', reason)}.", "Correct that line.")
-        self._only(document, {"trust", "ratings", "rule", "protect"}, "")
+        self._only(document, {"trust", "ratings", "rule", "protect", "contain"}, "")
         rules = [
             *(Rule(tool=self._tool(name, "trust"), trust=True) for name in self._strings(document, "trust")),
             *(
@@ -142,7 +144,13 @@ class _Parser:
         for rule in rules:
             self._within_limits(rule)
         protected = tuple(self._protect(path) for path in self._strings(document, "protect"))
-        return Rules(rules=tuple(rules), protected=protected)
+        return Rules(rules=tuple(rules), protected=protected, contain=self._contain(document))
+
+    def _contain(self, document: Mapping[str, Any]) -> ContainmentRules:
+        try:
+            return parse_containment(self._table(document.get("contain", {}), "contain"))
+        except ContainmentProblemError as error:
+            self._refuse_key(error.key, error.problem, error.fix)
 
     def _rule(self, entry: object, index: int) -> Rule:
         where = f"rule {index}"

@@ -7,7 +7,7 @@ fetch ...', 'Create or update ...'). What the verbs weigh is decided in `estimat
 import re
 from collections.abc import Sequence
 
-from steward.policy.lexicon import PLAIN_READS, VERBS, Act, Verb, verb
+from steward.policy.lexicon import PLAIN_READS, SURE_READS, VERBS, Act, Verb, verb
 
 WORD = re.compile(r"[A-Za-z]+")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -36,6 +36,7 @@ _JOINTS = frozenset({"and", "or", "then"})
 _READ_NOUNS = frozenset(
     {"status", "info", "information", "history", "stats", "details", "metadata", "logs", "log"}
 )
+_RETURNS = re.compile(r"\breturn(?:s|ing)?\b", re.IGNORECASE)
 _MAX_SENTENCES = 12
 _MAX_WORDS = 30
 _HEAD_WITHIN = 10  # words before the first verb; past them a sentence tells of something else
@@ -67,6 +68,13 @@ def name_verb(words: Sequence[str], headed: Verb | None = None) -> Verb | None:
     said = max([first, *rivals], key=lambda one: one.act)
     thing = said.noun_like and said.act > Act.READ and (index > 0 or words[-1] in _READ_NOUNS)
     return None if thing and headed is not None and headed.base in PLAIN_READS else said
+
+
+def says_it_reads(words: Sequence[str], sentence: str, *, said: Sequence[Verb | None]) -> bool:
+    """Whether something plain says so: a verb, a name such as 'deploy_status', or '... and return it'."""
+    if any(one is not None and one.base in SURE_READS for one in said):
+        return True
+    return not _READ_NOUNS.isdisjoint(words) or _RETURNS.search(sentence) is not None
 
 
 def sentences(description: str) -> list[str]:

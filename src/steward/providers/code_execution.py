@@ -1,21 +1,25 @@
 """`code_execution`: runs Python or shell code in a working folder, bounded in time and output.
 
 Owns the tool and its limits. Rated IRREVERSIBLE by the policy, so that a person agrees to every run.
-No sandbox: the code has the rights of the user who runs Steward, less Steward's own secrets.
+The code is contained (containment/): it sees the account's files but none of Steward's, no other process and
+no network. What cannot be contained says so before the yes.
 """
 
 import asyncio
 import contextlib
+import math
+import os
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from steward.contract.call import Done, Failed, ToolResult, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.providers.containment.plan import Containment, allowed_environment
 from steward.providers.functions import FunctionTool
 from steward.providers.supervised import Supervised
 
@@ -27,14 +31,16 @@ MAX_BYTES = 16 * 1024 * 1024
 ENDLESS = f"The code printed more than {MAX_BYTES // 2**20} MiB and was stopped."
 MAX_CODE = 256 * 1024
 
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|DATABASE_URL|^STEWARD_", re.IGNORECASE)
+MOST_NAMED = 50  # entries of the home's own folders that one program may name
+_ENTRY = re.compile(r"[^/\0\n'\"]{1,255}")
 
 SPEC = ToolSpec(
     name="code_execution",
     description=(
         "Run Python or shell code on this computer and return what it prints. Use it for computation, data "
         "processing and system tasks that no other tool covers; prefer a dedicated tool where there is one. "
-        "Files written to the working folder are there for the next run. A person approves every run."
+        "Files written to the working folder are there for the next run. There is no network unless the "
+        "workspace's policy opens it. A person approves every run."
     ),
     input_schema={
         "type": "object",
@@ -77,13 +83,18 @@ SPEC = ToolSpec(
 )
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What code written by a model may see of our environment."""
-    return {name: value for name, value in environment.items() if not SECRET_NAME.search(name)}
+def code_execution_tool(
+    folder: Path,
+    *,
+    containment: Containment,
+    environment: Mapping[str, str],
+    material: Sequence[Path] = (),
+) -> FunctionTool:
+    """`folder` is made when first needed; of `environment` the code sees what is known to be harmless.
 
-
-def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None = None) -> FunctionTool:
-    """`folder` is made when first needed; `environment` None means ours."""
+    `material`: hidden folders (skills, uploads) of which the code sees, read-only, the entries that it names:
+    whoever agrees to it reads those names.
+    """
 
     async def code_execution(
         *, code: str, language: str = "python", stdin: str = "", timeout_seconds: float = DEFAULT_SECONDS
@@ -91,9 +102,16 @@ def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None =
         program = await asyncio.to_thread(_written, folder, code)
         # Unbuffered, so that a run that is stopped still shows what it printed until then.
         interpreter = [sys.executable, "-u"] if language == "python" else ["sh"]
+        # A second for each core: the deadline ends the run, this only what would outlive it.
+        seconds = math.ceil(timeout_seconds + 1) * (os.cpu_count() or 1)
+        kept = await asyncio.to_thread(named_entries, code, material)
+        inside = containment.confine(SPEC.name, folder, kept=kept, writable=(folder,), cpu_seconds=seconds)
         try:
             process = await Supervised.start(
-                [*interpreter, str(program)], folder=folder, environment=environment
+                [*interpreter, str(program)],
+                folder=folder,
+                environment=allowed_environment(environment, network=inside.network),
+                confinement=inside,
             )
             return await _outcome(process, stdin=stdin, seconds=timeout_seconds)
         finally:
@@ -102,7 +120,20 @@ def code_execution_tool(folder: Path, *, environment: Mapping[str, str] | None =
     async def tell(*, language: str = "python", **_: Any) -> str:
         return f"runs this {'Python' if language == 'python' else 'shell'} code on this computer"
 
-    return FunctionTool(SPEC, code_execution, tell)
+    return FunctionTool(replace(SPEC, caution=containment.caution), code_execution, tell)
+
+
+def named_entries(code: str, folders: Sequence[Path]) -> list[Path]:
+    """Entries of these folders whose whole path stands in the code; never one that links out of them."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        start = f"{folder}/"
+        for part in code.split(start)[1 : MOST_NAMED + 1]:
+            name = _ENTRY.match(part)
+            entry = folder / name[0] if name else folder
+            if name and name[0] not in (".", "..") and entry.resolve().parent == folder.resolve():
+                found[entry] = None
+    return list(found)
 
 
 def _written(folder: Path, code: str) -> Path:
@@ -164,7 +195,8 @@ async def _outcome(process: Supervised, *, stdin: str, seconds: float) -> ToolRe
 
 
 async def _feed(stream: asyncio.StreamWriter, text: str) -> None:
-    with contextlib.suppress(ConnectionError):  # a program need not read what it is given
+    """A program need not read what it is given, and may have ended before it was."""
+    with contextlib.suppress(ConnectionError, RuntimeError):  # a closed transport refuses with the latter
         stream.write(text.encode())
         await stream.drain()
     stream.close()

@@ -16,7 +16,9 @@ import orjson
 from steward.contract.agent import AgentManifest, Health
 from steward.contract.call import Done, Failed, ToolResult, current_call
 from steward.contract.errors import ConflictError, ErrorCode, NotFoundError, StewardError, ToolError
+from steward.contract.tool import ToolSpec
 from steward.providers.script_files import ScriptFiles, look_at
+from steward.providers.secrets import MappingSource, Secrets
 from steward.providers.tools_config import LocalTools, ToolEntry, ToolsFile
 from steward.providers.workers import (
     ScriptFailure,
@@ -35,9 +37,18 @@ AGENT_ID = "tools"
 class ScriptToolsAgent:
     """Reads tools.json when it starts, when told to, and when somebody edits the file by hand."""
 
-    def __init__(self, file: ToolsFile, *, pool: WorkerPool | None = None, poll_seconds: float = 2.0) -> None:
+    def __init__(
+        self,
+        file: ToolsFile,
+        *,
+        pool: WorkerPool | None = None,
+        secrets: Secrets | None = None,
+        poll_seconds: float = 2.0,
+    ) -> None:
+        """`secrets` looks up what an entry's `env` refers to; without it there is nothing to refer to."""
         self.file = file
         self._pool = pool or WorkerPool()
+        self._secrets = secrets or Secrets(MappingSource({}))
         self._poll_seconds = poll_seconds
         self._tools = LocalTools({})
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=())
@@ -97,10 +108,7 @@ class ScriptToolsAgent:
         self._files = {
             entry.script: look_at(self.file.folder, entry.script) for entry in tools.tools.values()
         }
-        specs = tuple(
-            entry.spec(implementation=_implementation(entry, self._files[entry.script]))
-            for entry in tools.tools.values()
-        )
+        specs = tuple(self._spec(entry) for entry in tools.tools.values())
         self._tools = tools
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=specs)
         try:
@@ -131,13 +139,13 @@ class ScriptToolsAgent:
         if entry is None:
             raise NotFoundError(f"tools.json has no tool '{tool}'.", code=ErrorCode.TOOL_NOT_FOUND)
         files = self._files[entry.script]
-        if known not in (None, entry.spec(implementation=_implementation(entry, files)).definition_hash):
+        if known not in (None, self._spec(entry).definition_hash):
             raise ConflictError(
                 f"Nothing was run: '{tool}' changed while the call was on its way.",
                 code=ErrorCode.TOOL_CHANGED,
                 fix="Make the call again.",
             )
-        job = ScriptJob(tool, self.file.folder, self._script(entry), entry.function, files.packed)
+        job = await self._job(entry, files)
         try:
             answer = await self._pool.run(job, params)
         except WorkerDiedError as error:
@@ -150,6 +158,24 @@ class ScriptToolsAgent:
                 return _failed(entry, answer)
             case _:
                 assert_never(answer)
+
+    def _spec(self, entry: ToolEntry) -> ToolSpec:
+        implementation = _implementation(entry, self._files[entry.script])
+        return entry.spec(implementation=implementation, caution=self._pool.caution)
+
+    async def _job(self, entry: ToolEntry, files: ScriptFiles) -> ScriptJob:
+        where = f"tools.json, tool '{entry.name}': env"
+        given = await self._secrets.expand_all(entry.env, where=where) if entry.env else {}
+        return ScriptJob(
+            tool=entry.name,
+            tools=self.file.folder,
+            script=self._script(entry),
+            function=entry.function,
+            sources=files.packed,
+            files=tuple(self.file.folder / file for file in entry.files),
+            network=entry.network,
+            environment=tuple(sorted(given.items())),
+        )
 
     def _script(self, entry: ToolEntry) -> Path:
         path = self.file.script_of(entry)
@@ -181,7 +207,9 @@ class ScriptToolsAgent:
 
 
 def _implementation(entry: ToolEntry, files: ScriptFiles) -> str:
-    packed = orjson.dumps([entry.script, entry.function, files.packed])
+    """What runs and what it may reach: a tool that gets the network meanwhile is another one."""
+    reach = [entry.network, sorted(entry.env.items()), sorted(map(str, entry.files))]
+    packed = orjson.dumps([entry.script, entry.function, files.packed, reach])
     return hashlib.sha256(packed).hexdigest()
 
 

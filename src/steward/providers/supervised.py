@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from steward.contract.errors import ToolError
+from steward.providers.containment.plan import Confinement
 from steward.providers.supervisor import SWEEP_SECONDS, descendants, kill_below
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -37,12 +38,14 @@ class Supervised:
         *,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
     ) -> "Supervised":
         """`environment` None means ours; `folder` None means our working folder."""
         theirs, ours = os.pipe()
+        plan = [] if confinement is None else confinement.words()
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs), *command,
+                sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs), *plan, *command,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 pass_fds=(theirs,), cwd=folder, env=environment, start_new_session=True,
             )  # fmt: skip

@@ -27,8 +27,18 @@ FIX_MISSING = 'Restore it from a backup, or write {"tools": []} into it to start
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+
+
 def _any_case(value: Any) -> Any:
     return RiskLevel(value.lower()) if isinstance(value, str) else value
+
+
+def _inside(name: str) -> PurePosixPath:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or path == PurePosixPath():
+        raise ValueError("must be a path inside the tools folder")
+    return path
 
 
 class ToolEntry(BaseModel):
@@ -45,18 +55,24 @@ class ToolEntry(BaseModel):
     parallel_capable: bool = False
     timeout: Annotated[float, Field(gt=0, le=MAX_TIMEOUT)] | None = None
     risk: Annotated[RiskLevel, BeforeValidator(_any_case)] | None = None
+    network: bool = False
+    env: dict[VariableName, Annotated[str, Field(max_length=8_000)]] = Field(default_factory=dict[str, str])
+    files: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list[str])
     category: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     examples: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list[str])
 
     @field_validator("script")
     @classmethod
     def _stays_inside(cls, script: str) -> str:
-        path = PurePosixPath(script)
-        if path.is_absolute() or ".." in path.parts or "\\" in script or "\0" in script:
-            raise ValueError("must be a path inside the tools folder")
+        path = _inside(script)
         if path.suffix != ".py":
             raise ValueError("must name a .py file")
         return str(path)
+
+    @field_validator("files")
+    @classmethod
+    def _stay_inside(cls, files: list[str]) -> list[str]:
+        return [str(_inside(file)) for file in files]
 
     @field_validator("input_schema", "output_schema")
     @classmethod
@@ -82,7 +98,7 @@ class ToolEntry(BaseModel):
             raise ValueError("must be a number of seconds")
         return timeout
 
-    def spec(self, *, implementation: str | None = None) -> ToolSpec:
+    def spec(self, *, implementation: str | None = None, caution: str | None = None) -> ToolSpec:
         """`implementation`: a digest of the script and of what it imports from its folder."""
         return ToolSpec(
             name=self.name,
@@ -96,6 +112,7 @@ class ToolEntry(BaseModel):
             examples=tuple(self.examples),
             category=self.category,
             implementation=implementation,
+            caution=caution,
         )
 
     def shape(self) -> dict[str, Any]:

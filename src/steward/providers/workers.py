@@ -7,6 +7,7 @@ A call that is cancelled or times out kills its worker with everything the scrip
 import asyncio
 import contextlib
 import logging
+import os
 import struct
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -17,6 +18,8 @@ from typing import Any
 import orjson
 
 from steward.contract.errors import ToolError
+from steward.providers.containment.plan import Containment, allowed_environment
+from steward.providers.containment.probe import strongest
 from steward.providers.supervised import Supervised
 
 logger = logging.getLogger(__name__)
@@ -31,13 +34,29 @@ Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ScriptJob:
-    """What a worker is warm for: this code and no other."""
+    """What a worker is warm for: this code and no other. Another job gets another worker."""
 
     tool: str
     tools: Path
     script: Path
     function: str | None
-    files: tuple[tuple[str, str], ...]  # what it may load of the tools folder: path and digest
+    sources: tuple[tuple[str, str], ...] = ()  # what it may load of the tools folder: path and digest
+    files: tuple[Path, ...] = ()  # what else of the tools folder the script sees
+    network: bool = False
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where workers run: what keeps them to themselves, and what they may see of our environment."""
+
+    containment: Containment
+    environment: Mapping[str, str]
+
+    @classmethod
+    def without_workspace(cls) -> "Workplace":
+        """For programs that use tools without a home: contained as well as this machine can."""
+        return cls(Containment(mechanism=strongest()), os.environ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +94,14 @@ class ScriptWorker:
         self._listening = asyncio.create_task(self._listen(), name=f"output of {job.tool}")
 
     @classmethod
-    async def start(cls, job: ScriptJob) -> "ScriptWorker":
+    async def start(cls, job: ScriptJob, place: Workplace) -> "ScriptWorker":
         command = [sys.executable, str(WORKER), str(job.tools), str(job.script), job.function or ""]
-        process = await Supervised.start(command)
-        _write(process, orjson.dumps(dict(job.files)))
+        beside = (*(job.tools / path for path, _ in job.sources), *job.files)
+        kept = (job.script, *(path for path in beside if path.resolve().is_relative_to(job.tools)))
+        inside = place.containment.confine(job.tool, Path.cwd(), kept=kept, network=job.network)
+        environment = allowed_environment(place.environment, network=inside.network) | dict(job.environment)
+        process = await Supervised.start(command, environment=environment, confinement=inside)
+        _write(process, orjson.dumps(dict(job.sources)))
         return cls(job, process)
 
     @property
@@ -107,7 +130,8 @@ class ScriptWorker:
             _write(self._process, request)
             await self._process.stdin.drain()
             await self._frame()
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
+        except (asyncio.IncompleteReadError, ConnectionError, RuntimeError) as error:
+            # RuntimeError is how a transport that is closed already refuses.
             await self.kill()
             raise WorkerGoneError(self.printed) from error
 
@@ -131,7 +155,8 @@ class ScriptWorker:
 class WorkerPool:
     """At most `limit` workers in all; an idle one makes room for another tool's."""
 
-    def __init__(self, *, limit: int = 4, idle_seconds: float = 60.0) -> None:
+    def __init__(self, *, limit: int = 4, idle_seconds: float = 60.0, place: Workplace | None = None) -> None:
+        self._workplace = place or Workplace.without_workspace()
         self._limit = limit
         self._idle_seconds = idle_seconds
         self._places = asyncio.Semaphore(limit)
@@ -139,6 +164,10 @@ class WorkerPool:
         self._busy: set[ScriptWorker] = set()
         self._idle: dict[ScriptWorker, asyncio.TimerHandle] = {}  # longest idle first
         self._endings: set[asyncio.Task[None]] = set()
+
+    @property
+    def caution(self) -> str | None:
+        return self._workplace.containment.caution
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -195,7 +224,7 @@ class WorkerPool:
     async def _fresh(self, job: ScriptJob) -> ScriptWorker:
         while self._idle and self._taken + len(self._idle) > self._limit:
             await asyncio.shield(self._expire(next(iter(self._idle))))
-        return await ScriptWorker.start(job)
+        return await ScriptWorker.start(job, self._workplace)
 
     def _expire(self, worker: ScriptWorker) -> asyncio.Task[None]:
         self._idle.pop(worker).cancel()

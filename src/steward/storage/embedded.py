@@ -243,6 +243,7 @@ class EmbeddedServer:
         finished = subprocess.run(  # noqa: S603 (the wheel's own binary, no shell)
             [str(host.binaries() / program), *arguments],
             cwd=self._folder,
+            env=host.plain_environment(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -19,6 +19,7 @@ import psutil
 from steward.contract.errors import StorageError
 
 _SYSTEM_USER = "pgserver"
+_VARIABLES = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH"})
 _SOCKET_PATH_LIMIT = 88  # of 104 bytes on the strictest system, less the socket's own name
 
 
@@ -73,6 +74,11 @@ def binaries() -> Path:
     return max(installs, key=lambda path: int(path.parent.name.removeprefix("pginstall")))
 
 
+def plain_environment() -> dict[str, str]:
+    """What the server needs of ours. It runs beside us for long, and its environment can be read in /proc."""
+    return {name: value for name, value in os.environ.items() if name in _VARIABLES or name.startswith("LC_")}
+
+
 def owner() -> "pwd.struct_passwd | None":
     """PostgreSQL refuses to run as root, so that root's server belongs to a system user of its own."""
     if os.geteuid() != 0:
@@ -94,12 +100,19 @@ def let_through(path: Path) -> None:
             folder.chmod(mode | 0o001)
 
 
-def socket_folder(data: Path) -> Path:
+def socket_place(data: Path) -> Path:
     """Beside the data, unless the path is too long for a socket or has a character PostgreSQL splits at."""
     if len(os.fsencode(data)) <= _SOCKET_PATH_LIMIT and not re.search(r'[,"\']', str(data)):
         return data
     name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"steward-{name}"
+    return Path(tempfile.gettempdir()) / f"steward-{name}"
+
+
+def socket_folder(data: Path) -> Path:
+    """The place, made so that nobody else can use it."""
+    folder = socket_place(data)
+    if folder == data:
+        return data
     folder.mkdir(mode=0o700, exist_ok=True)
     user = owner()
     if user is not None and folder.stat().st_uid == 0:

@@ -203,10 +203,10 @@ def run(folder):
 """
 
 MEET = """
-import os, pathlib, time
+import pathlib, time, uuid
 def run(folder):
     folder = pathlib.Path(folder)
-    (folder / str(os.getpid())).touch()
+    (folder / str(uuid.uuid4())).touch()
     while len(list(folder.iterdir())) < 2:
         time.sleep(0.01)
     return "met"

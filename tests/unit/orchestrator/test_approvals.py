@@ -157,6 +157,16 @@ async def test_a_changed_definition_refuses_and_asks_for_a_new_proposal(wiper: W
     assert (caught.value.code, wiper.wiped) == ("PROPOSAL_OUTDATED", [])
 
 
+async def test_what_a_person_must_know_of_a_tool_stands_in_every_question(wiper: Wiper) -> None:
+    door = Door()
+    caution = "This machine cannot contain it."
+    await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE, caution=caution))
+    asked = await door.call("wipe", disk="sda")
+    assert isinstance(asked, PendingApproval)
+    assert asked.reason.endswith(f". {caution}")
+    assert (await door.orchestrator.approvals.get(asked.proposal_id)).reason == asked.reason
+
+
 async def test_a_proposal_nobody_made_is_not_found(door: Door) -> None:
     with pytest.raises(NotFoundError) as caught:
         await door.orchestrator.approvals.approve("nope", by=deciding(PERSON.id))

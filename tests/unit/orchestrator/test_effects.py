@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from tests.door import PERSON, Door, tool
+from tests.door import Door, tool
 
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.errors import ConflictError, ErrorCode, InputError, StewardError
@@ -45,7 +45,7 @@ async def waiting(door: Door) -> str:
 
 
 async def approve(door: Door, proposal_id: str) -> object:
-    return await door.orchestrator.approvals.approve(proposal_id, approver=PERSON, via="cli")
+    return await door.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
 
 
 async def test_the_proposal_says_what_the_call_would_do(door: Door) -> None:

@@ -182,3 +182,66 @@ def test_a_guess_never_lowers_what_a_call_is_rated(
 def test_any_definition_can_be_judged(name: str, description: str, properties: dict[str, Any]) -> None:
     guess = estimate_tool(name, description, {"properties": properties})
     assert 0.5 <= guess.probability <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("analyze_issue", "Analyze an issue."),
+        ("scrape_page", "Scrape a page."),
+        ("audit_site", "Audit a site."),
+        ("database_query", "Query a database of the account."),
+    ],
+)
+def test_a_verb_that_is_often_more_than_a_look_is_not_enough(name: str, description: str) -> None:
+    assert kind(name, description) is not Kind.READ_ONLY
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("fetch", "Fetch a URL and return its text."),
+        ("build_status", "Check the status of a build."),
+        ("compare_files", "Compare two files."),
+    ],
+)
+def test_what_plainly_reads_or_works_out_an_answer_is_read_only(name: str, description: str) -> None:
+    assert kind(name, description) is Kind.READ_ONLY
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "reason"),
+    [
+        ("get_latex", "Download, process, cache, and return the source.", "it keeps what it reads"),
+        ("audit_page", "Get scores. Full reports are saved to disk.", "its description says 'are saved to'"),
+        ("get_page", "Get a page. Findings are written to the log.", "its description says 'are written to'"),
+        (
+            "get_issue",
+            "Get an issue:\n1. Checks the cache.\n2. Deletes old ones.",
+            "one of its steps changes",
+        ),
+    ],
+)
+def test_a_reader_that_leaves_something_behind_is_noticed(name: str, description: str, reason: str) -> None:
+    guess = estimate_tool(name, description)
+    assert any(reason in said for said in guess.reasons)
+    assert (
+        guess.probability <= estimate_tool(name, "Get one.").probability or guess.kind is not Kind.READ_ONLY
+    )
+
+
+def test_words_in_passing_about_others_are_no_sign() -> None:
+    guess = estimate_tool("get_notes", "Get notes. Results are sorted in order. They are listed in groups.")
+    assert guess.kind is Kind.READ_ONLY
+    assert not any("its description says" in said for said in guess.reasons)
+
+
+def test_a_parameter_that_says_where_to_save_makes_a_reader_a_writer() -> None:
+    saving = {"requestFilePath": {"type": "string", "description": "Path of a file to save the body to."}}
+    assert kind("get_request", "Get a request.", **saving) is not Kind.READ_ONLY
+    assert kind("get_request", "Get a request.", id={"description": "Which one."}, odd=True) is Kind.READ_ONLY
+
+
+def test_more_text_in_parameters_than_is_read_counts_against_a_tool() -> None:
+    long = {f"p{number}": {"description": "x" * 5_000} for number in range(5)}
+    assert kind("get_request", "Get a request.", **long) is not Kind.READ_ONLY

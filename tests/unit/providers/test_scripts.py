@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,11 +16,16 @@ from tests.waiting import until
 from steward.contract.agent import ChangingAgent
 from steward.contract.call import Done, Failed
 from steward.contract.errors import ConfigError, NotFoundError, ToolError
+from steward.providers.containment.plan import Containment
+from steward.providers.containment.probe import strongest
 from steward.providers.scripts import ScriptToolsAgent
+from steward.providers.secrets import MappingSource, Secrets
 from steward.providers.tools_config import ToolsFile
-from steward.providers.workers import WorkerPool
+from steward.providers.workers import WorkerPool, Workplace
 
 Opened = tuple[ScriptToolsAgent, WorkerPool]
+
+WHO = "import uuid\nME = str(uuid.uuid4())\ndef run(): return ME"  # tells one worker from the next
 
 
 def entry(name: str, **fields: Any) -> dict[str, Any]:
@@ -73,7 +77,9 @@ async def test_main_takes_the_whole_object_and_any_function_can_be_named(tmp_pat
 
 
 @pytest.mark.req("SKL-FR-009", "SKL-EDGE-03", "SKL-Q01")
-async def test_a_script_runs_in_our_own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_script_runs_with_our_packages_as_us_and_sees_no_variable_that_might_be_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = """
 import os, sys
 import orjson
@@ -83,7 +89,7 @@ def run():
     monkeypatch.setenv("TOWN", "Rome")
     write(tmp_path, entry("where"), where=source)
     async with opened(tmp_path) as (agent, _):
-        expected = [sys.prefix, os.getuid(), str(Path.cwd()), "Rome"]
+        expected = [sys.prefix, os.getuid(), str(Path.cwd()), None]
         assert await agent.execute("where", {}) == Done(data=expected)
 
 
@@ -187,12 +193,13 @@ def run():
 
 
 async def test_a_worker_stays_warm_between_calls_and_ends_when_idle(tmp_path: Path) -> None:
-    write(tmp_path, entry("pid"), pid="import os\ndef run(): return os.getpid()")
+    write(tmp_path, entry("who"), who=WHO)
     async with opened(tmp_path, idle=0.2) as (agent, pool):
-        first = await agent.execute("pid", {})
-        assert await agent.execute("pid", {}) == first
-        assert isinstance(first, Done)
-        await until(lambda: not psutil.pid_exists(first.data))
+        first = await agent.execute("who", {})
+        assert await agent.execute("who", {}) == first
+        pids = [one.pid for one in psutil.Process(pool.pids[0]).children(recursive=True)]
+        assert pids
+        await until(lambda: not any(map(psutil.pid_exists, pids)))
         assert pool.pids == ()
 
 
@@ -225,13 +232,14 @@ async def test_never_more_workers_than_allowed_and_an_idle_one_makes_room(tmp_pa
 async def test_parallel_calls_of_one_tool_run_in_processes_of_their_own(tmp_path: Path) -> None:
     # Each call waits until both are inside: run one after the other they would never end.
     source = """
-import os, pathlib, time
+import pathlib, time, uuid
+ME = str(uuid.uuid4())
 def run(folder):
     folder = pathlib.Path(folder)
-    (folder / str(os.getpid())).touch()
+    (folder / ME).touch()
     while len(list(folder.iterdir())) < 2:
         time.sleep(0.01)
-    return os.getpid()
+    return ME
 """
     meeting = tmp_path / "meeting"
     meeting.mkdir()
@@ -245,20 +253,19 @@ def run(folder):
 @pytest.mark.req("SKL-EDGE-01", "SKL-Q06")
 async def test_a_cancelled_call_kills_the_script_and_its_children(tmp_path: Path) -> None:
     source = """
-import os, pathlib, subprocess, time
+import pathlib, subprocess, time
 def run(file):
-    child = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    pathlib.Path(file + ".new").write_text(f"{os.getpid()} {child.pid}")
-    os.rename(file + ".new", file)
+    subprocess.Popen(["sleep", "600"], start_new_session=True)
+    pathlib.Path(file).touch()
     time.sleep(600)
 """
     write(tmp_path, entry("hang"), hang=source)
-    pids_file = tmp_path / "pids"
+    pids_file = tmp_path / "started"
     async with opened(tmp_path) as (agent, pool):
         call = asyncio.create_task(agent.execute("hang", {"file": str(pids_file)}))
         await until(pids_file.exists)
-        pids = [int(word) for word in pids_file.read_text().split()]
-        assert all(map(psutil.pid_exists, pids))
+        pids = [one.pid for one in psutil.Process(pool.pids[0]).children(recursive=True)]
+        assert len(pids) >= 2
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -277,14 +284,14 @@ async def test_a_worker_that_dies_during_a_call_leaves_the_outcome_unknown(tmp_p
 
 
 async def test_a_worker_that_died_between_calls_is_replaced_unnoticed(tmp_path: Path) -> None:
-    write(tmp_path, entry("pid"), pid="import os\ndef run(): return os.getpid()")
+    write(tmp_path, entry("who"), who=WHO)
     async with opened(tmp_path) as (agent, pool):
-        first = await agent.execute("pid", {})
+        first = await agent.execute("who", {})
         assert isinstance(first, Done)
         (supervisor,) = pool.pids
-        os.kill(first.data, signal.SIGKILL)
+        psutil.Process(supervisor).children(recursive=True)[-1].kill()
         await until(lambda: not psutil.pid_exists(supervisor))
-        second = await agent.execute("pid", {})
+        second = await agent.execute("who", {})
         assert isinstance(second, Done)
         assert second.data != first.data
 
@@ -335,3 +342,60 @@ async def test_a_listener_that_refuses_leaves_the_tools_as_they_were(tmp_path: P
         with pytest.raises(RuntimeError):
             agent.reload()
         assert agent.manifest() == before
+
+
+async def test_a_script_sees_of_its_folder_what_it_imports_and_what_its_entry_names(tmp_path: Path) -> None:
+    source = """
+import pathlib
+import helper
+def run():
+    folder = pathlib.Path(__file__).parent
+    return [helper.WORD, sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")]
+"""
+    tools = tmp_path / "tools"
+    write(
+        tools,
+        entry("look", files=["towns.csv"]),
+        look=source,
+        helper="import deep\nWORD = deep.WORD",
+        other="x",
+    )
+    (tools / "deep").mkdir()
+    (tools / "deep" / "__init__.py").write_text("WORD = 'deep'")
+    (tools / "towns.csv").write_text("Rome")
+    place = Workplace(Containment(mechanism=strongest(), hidden=(tmp_path,)), {"PATH": os.defpath})
+    pool = WorkerPool(place=place)
+    agent = ScriptToolsAgent(ToolsFile(tools), pool=pool)
+    await agent.initialize()
+    assert await agent.execute("look", {}) == Done(
+        data=["deep", ["deep", "helper.py", "look.py", "towns.csv"]]
+    )
+    await agent.shutdown()
+
+
+async def test_a_script_gets_the_variables_that_its_entry_names(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        entry("ask", env={"WEATHER_KEY": "${MY_KEY}", "TOWN": "Rome"}),
+        ask="from os import environ as e\ndef run(): return [e['WEATHER_KEY'], e['TOWN'], 'MY_KEY' in e]",
+    )
+    secrets = Secrets(MappingSource({"MY_KEY": "sesame"}))
+    agent = ScriptToolsAgent(ToolsFile(tmp_path), secrets=secrets)
+    await agent.initialize()
+    assert await agent.execute("ask", {}) == Done(data=["sesame", "Rome", False])
+    await agent.shutdown()
+
+
+async def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
+    write(tmp_path, entry("ask", env={"KEY": "${MISSING}"}), ask="def run(): return 1")
+    async with opened(tmp_path) as (agent, _):
+        with pytest.raises(ConfigError, match="MISSING"):
+            await agent.execute("ask", {})
+
+
+async def test_a_module_that_was_missing_is_found_once_it_is_there(tmp_path: Path) -> None:
+    write(tmp_path, entry("say"), say="import words\ndef run(): return words.WORD")
+    async with opened(tmp_path) as (agent, _):
+        assert isinstance(await agent.execute("say", {}), Failed)
+        (tmp_path / "words.py").write_text("WORD = 'found'")
+        assert await agent.execute("say", {}) == Done(data="found")

@@ -26,6 +26,9 @@ Risk = Annotated[
 ]
 Category = Annotated[str | None, typer.Option(help="A word to group tools by.")]
 Parallel = Annotated[bool | None, typer.Option("--parallel/--serial", help="Whether calls may overlap.")]
+Network = Annotated[
+    bool | None, typer.Option("--network/--no-network", help="Whether its script may use the network.")
+]
 Example = Annotated[list[str] | None, typer.Option(help="A request it answers, as often as useful.")]
 Entry = Annotated[str | None, typer.Option("--entry", help="The whole entry as JSON, or @FILE.")]
 
@@ -55,6 +58,7 @@ def _entry_command(submit: Submit, *, done: str) -> Callable[..., None]:
         risk: Risk = None,
         category: Category = None,
         parallel: Parallel = None,
+        network: Network = None,
         example: Example = None,
         entry: Entry = None,
         as_json: JsonFlag = False,
@@ -69,6 +73,7 @@ def _entry_command(submit: Submit, *, done: str) -> Callable[..., None]:
             risk=risk,
             category=category,
             parallel_capable=parallel,
+            network=network,
             examples=example,
         )
 

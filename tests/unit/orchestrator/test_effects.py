@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from tests.door import Door, tool
+from tests.deciders import deciding
+from tests.door import PERSON, Door, tool
 
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.errors import ConflictError, ErrorCode, InputError, StewardError

@@ -95,7 +95,10 @@ def test_a_file_that_changed_after_the_look_is_not_loaded(tmp_path: Path, file: 
     assert (said["error"]["code"], marker.exists()) == ("TOOL_CHANGED", False)
 
 
-def test_a_file_that_appeared_after_the_look_is_not_loaded(tmp_path: Path) -> None:
+def test_a_file_that_appeared_after_the_look_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)  # another test may have imported it
     said = loading(tmp_path, "import colorsys\ndef run(): return 1", change={"colorsys.py": "x = 1"})
     assert said["error"]["code"] == "TOOL_CHANGED"
 

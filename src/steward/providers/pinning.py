@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import orjson
@@ -100,35 +101,20 @@ def judge(
         registered=registered,
     )
     accept = f"Look at it, then accept it with `steward tools accept {registered}`."
-    nameless = known is not None and known.registered is None
+    told = partial(Verdict, flags=flags, was_nameless=known is not None and known.registered is None)
     if known is not None and known.accepted:
         if known.digest == digest:
             same = replace(known, registered=known.registered or registered)
-            return Verdict(
-                pin=same, shown=definition, blocked=None, flags=flags, is_new=False, was_nameless=nameless
-            )
+            return told(pin=same, shown=definition, blocked=None, is_new=False)
         noted = f" Mind that it {', '.join(flags)}." if flags else ""
         changes = difference(known.definition, definition)
         changed = f"'{registered}' changed since it was accepted.{noted}\n{changes}\n"
-        return Verdict(
-            pin=pin,
-            shown=known.definition,
-            blocked=changed + accept,
-            flags=flags,
-            is_new=False,
-            was_nameless=nameless,
-        )
+        return told(pin=pin, shown=known.definition, blocked=changed + accept, is_new=False)
     if known is not None or held:
         why = ", ".join(doubts) or "was not accepted when it was first seen"
-        return Verdict(
-            pin=pin,
-            shown=definition,
-            blocked=f"'{registered}' is held back: it {why}. {accept}",
-            flags=flags,
-            is_new=is_new,
-            was_nameless=nameless,
-        )
-    return Verdict(pin=pin, shown=definition, blocked=None, flags=flags, is_new=True)
+        blocked = f"'{registered}' is held back: it {why}. {accept}"
+        return told(pin=pin, shown=definition, blocked=blocked, is_new=is_new)
+    return told(pin=pin, shown=definition, blocked=None, is_new=True)
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from steward.contract.errors import InputError
+from steward.contract.showing import show_arguments
 from steward.surfaces.cli.client import Api, connect, route
 from steward.surfaces.cli.output import Exit, JsonFlag, at_terminal, run, say, show_json, show_table, visible
 
@@ -169,7 +170,9 @@ def accept(
         async with connect() as api:
             tool = await api.get(route("tools", name))
             if tool["blocked"] and not as_json:
-                say(tool["blocked"])
+                say(visible(tool["blocked"]))
+                say(f"\nAs it was last shown to anybody:\n{visible(tool['description'])}")
+                say("\n".join(show_arguments(tool["input_schema"])))
             if tool["blocked"] and not yes:
                 if as_json or not at_terminal():
                     show_json(tool) if as_json else say("Answer with --yes.", error=True)

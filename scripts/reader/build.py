@@ -111,7 +111,7 @@ def main() -> None:
     weights: dict[str, Array] = {}
     for path in sorted(parts.glob(f"{tag}-*.safetensors")):
         weights |= {name: value.astype(np.float32) for name, value in load_file(path).items()}
-    model = reader_graph(weights, fine="--coarse" not in sys.argv)
+    model = reader_graph(weights, fine="--fine" in sys.argv)
     (target / "reader.onnx").write_bytes(model.SerializeToString())
 
 

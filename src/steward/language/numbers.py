@@ -25,6 +25,7 @@ _COUNTED = {
     "a": 1.0, "an": 1.0, "single": 1.0, "once": 1.0, "twice": 2.0, "couple": 2.0, "pair": 2.0, "both": 2.0,
     "dozen": 12.0, "half": 0.5, "quarter": 0.25, "no": 0.0,
 }  # fmt: skip
+_JOINING = {"and": 0.0, "of": 0.0, "the": 0.0}
 _TIMES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _DIGITS = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−]?\.\d+")  # noqa: RUF001 - people type it
@@ -70,7 +71,10 @@ def _by_digits(found: re.Match[str], text: str, after: str) -> Number | None:
 def _by_words(text: str, after: str) -> Number | None:
     total = current = 0.0
     seen = False
-    for word in _PIECE.findall(text.lower()):
+    words = _PIECE.findall(text.lower())
+    if any(word not in _WORDS and word not in _TIMES and word not in _COUNTED | _JOINING for word in words):
+        words = [word for word in words if word not in _COUNTED]  # 'a table for two': only the two counts
+    for word in words:
         if word in _TIMES:
             current = (current or 1.0) * _TIMES[word]
             if _TIMES[word] >= 1e3:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 class Thresholds:
     """Probabilities. Set by scripts/reader/tune.py on tools that were left out of teaching."""
 
-    fit: float = 0.5  # from here on a tool serves a request
-    also: float = 0.5  # from here on a further tool is meant too, where several calls are wanted
-    one_call: float = 0.5  # below it a tool is looked at for several calls
+    fit: float = 0.4  # from here on a tool serves a request
+    also: float = 0.85  # from here on a further tool is meant too, where several calls are wanted
+    one_call: float = 0.3  # below it a tool is looked at for several calls
     one_tool: float = 0.5  # below it several calls are wanted in all
-    optional: float = 0.35  # what must speak for a value that may be left out
-    required: float = 0.03  # and for one that must not
-    there_share: float = 0.3  # how much of that is the slot being mentioned at all
-    listed: float = 0.3  # for a member of a list
-    several: float = 0.3  # for a value of one of several calls
-    start: float = 0.2  # for the place where a further call begins
+    optional: float = 0.15  # what must speak for a value that may be left out
+    required: float = 0.1  # and for one that must not
+    there_share: float = 0.7  # how much of that is the slot being mentioned at all
+    listed: float = 0.15  # for a member of a list
+    several: float = 0.15  # for a value of one of several calls
+    start: float = 0.35  # for the place where a further call begins
     choice: float = 0.45  # for a choice of the schema
     required_choice: float = 0.05  # and where one is needed
     faintest: float = 0.004  # pieces below it are not looked at

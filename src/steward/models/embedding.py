@@ -1,9 +1,7 @@
 """MiniLM encoders as Embedders: 384 numbers a text, on the processor, offline.
 
-Owns how text becomes a vector, and a vector for each of its word pieces. There are two graphs:
-all-MiniLM-L6-v2 for everything that is searched (scripts/build_embedding.py), and the same taught to bring
-requests and the tools that serve them together, for judging whether a tool does what is asked
-(scripts/train_fit.py).
+Owns how text becomes a vector, and a vector for each of its word pieces: all-MiniLM-L6-v2, for everything
+that is searched (scripts/build_embedding.py). Requests and tools are read by reader.py.
 """
 
 from collections.abc import Sequence

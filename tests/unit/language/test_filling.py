@@ -118,12 +118,13 @@ def test_a_required_value_that_nobody_said_is_missing() -> None:
     assert [slot.name for slot in call.missing] == ["people"]
 
 
-def test_a_faint_mark_fills_only_what_is_required() -> None:
-    unsure = marking("a table for Ana").point("guest", "Ana", sure=0.2)
-    assert unsure.arguments() == [{}]
-    assert marking("a table for Ana", "guest").point("guest", "Ana", sure=0.2).arguments() == [
-        {"guest": "Ana"}
-    ]
+@pytest.mark.parametrize(("required", "filled"), [((), {}), (("guest",), {"guest": "Ana"})])
+def test_words_for_a_slot_that_is_hardly_mentioned_fill_it_only_where_it_is_required(
+    required: tuple[str, ...], filled: dict[str, Any]
+) -> None:
+    marked = marking("a table for Ana", *required).point("guest", "Ana", sure=0.3)
+    marked.there[:] = 0.01
+    assert marked.arguments() == [filled]
 
 
 def test_no_words_fill_two_slots() -> None:

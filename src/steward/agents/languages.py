@@ -3,9 +3,9 @@
 Owns no translation: without a language model only English is read. Pure.
 """
 
-import re
 import unicodedata
 
+from steward.contract import linear_re as re
 from steward.models.planner.words import word_set
 
 _SHARE = 0.3  # of a sentence's words that are another language's little words

@@ -2,9 +2,9 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 
+from steward.contract import linear_re as re
 from steward.knowledge.model import Block, ContentType
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")

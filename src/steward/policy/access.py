@@ -7,7 +7,6 @@ keys are kept (storage) or how one travels (surfaces, gateway). Only a key's SHA
 
 import hashlib
 import hmac
-import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Protocol
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ErrorCode, ForbiddenError, InputError, NotFoundError
 
 LOCAL_USER = "local"

@@ -4,10 +4,10 @@ Owns the list. Does not own how paths are found in arguments or undisguised (`se
 them in lower case, with '/' between parts and before the first.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from steward.contract import linear_re as re
 from steward.policy.globs import matches_glob
 
 _DATA = (

@@ -5,7 +5,6 @@ in `material`. Pure: links are followed only through the `resolve` that the call
 something only ever raises a risk, so every doubt is a finding.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ from os import PathLike, fsdecode
 from typing import Any, cast
 from urllib.parse import unquote
 
+from steward.contract import linear_re as re
 from steward.policy.material import glob_reaches, names_secret
 
 Resolve = Callable[[str], str]

@@ -6,13 +6,13 @@ No sandbox: the code has the rights of the user who runs Steward, less Steward's
 
 import asyncio
 import contextlib
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.contract.call import Done, Failed, ToolResult, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec

@@ -4,9 +4,10 @@ Pure. A name depends only on the namespace and the set of tools, never on the or
 """
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable
+
+from steward.contract import linear_re as re
 
 MAX_NAME = 64
 SEPARATOR = "__"

@@ -8,7 +8,6 @@ Owns the judgement and its words; the store keeps the pins.
 import difflib
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, cast
 
 import orjson
 
+from steward.contract import linear_re as re
 from steward.contract.pins import Pin
 
 PINNED_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")

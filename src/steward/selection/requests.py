@@ -3,7 +3,7 @@
 Owns the reading of English requests for naming what is wanted. Knows no tool and no capability.
 """
 
-import re
+from steward.contract import linear_re as re
 
 MOST_CLAUSES = 6
 

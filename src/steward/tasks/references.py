@@ -1,8 +1,8 @@
 """Which task an utterance points to: the words that name it, a number in the last list, or "it"."""
 
-import re
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
 from steward.tasks.politeness import bare
 
 _ONES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]

@@ -3,8 +3,9 @@
 Words are never changed: a quote must be what the source says. Headings are left out, they say nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
+
+from steward.contract import linear_re as re
 
 SHORTEST, LONGEST = 15, 600  # characters of what is worth quoting
 _WRAPPED = 60  # characters from which a line was rather wrapped than ended
@@ -78,7 +79,7 @@ def _plain(text: str) -> str:
     """Without markup; what is marked as code stays as it is, underscores and all."""
     code: list[str] = []
 
-    def set_aside(found: re.Match[str]) -> str:
+    def set_aside(found: re.Match) -> str:
         code.append(found[2])
         return _HOLE
 

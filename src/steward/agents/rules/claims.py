@@ -5,12 +5,12 @@ something being done, a state that only a change brings about, a "now" that comp
 bare "done". Denials, questions, conditions, possibilities and descriptions are no claims. Pure.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steward.agents.rules.lexicon import ALIKE, BASE, HARMLESS, NOUNS, ONGOING, PAST, STATES
 from steward.agents.rules.sentences import HOLE, Sentence, sentences, words_of
+from steward.contract import linear_re as re
 
 _DENIED = re.compile(
     r"\b(?:not|never|no(?!\s+(?:longer|more|problem|worries|sooner|need|trouble))|none|nothing|nobody|without|unable|neither|nor"

@@ -1,8 +1,9 @@
 """Answers taken apart: sentences, clauses, quotes. What is quoted is not said by the one who quotes it."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
+
+from steward.contract import linear_re as re
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,600})\"|\u201c([^\u201d\n]{1,600})\u201d|\u2018([^\u2019\n]{1,600})\u2019(?!\w)|(?<![\w])'([^\n]{1,600}?)'(?!\w)|`([^`\n]{1,600})`"
@@ -72,7 +73,7 @@ def _readable(text: str) -> str:
 def _masked(text: str, names: tuple[str, ...], holes: list[str]) -> str:
     """The text with every quote and every name replaced by a mark that says which one it was."""
 
-    def hide(found: re.Match[str]) -> str:
+    def hide(found: re.Match) -> str:
         quoted = next((part for part in found.groups() if part), found.group())
         holes.append(quoted)
         return f"{HOLE}{len(holes) - 1}{HOLE}"

@@ -5,7 +5,6 @@ name and description are looked at before. A folder that cannot be read is left 
 others stay usable. Does not own what a skill may do: the door and the rules judge every call.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError, NotFoundError
 from steward.contract.ports import Embedder
 from steward.contract.schema import compile_schema

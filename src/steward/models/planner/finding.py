@@ -3,11 +3,11 @@
 Owns which stretch of the text each value came from, so that no stretch is used twice.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.models.planner.parameters import Kind, Parameter, resolve, type_of
 from steward.models.planner.readers import DateFound
 from steward.models.planner.words import NUMBER_WORDS, STOP, WORD, split_name, stem, stems, word_set

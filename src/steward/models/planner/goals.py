@@ -1,10 +1,10 @@
 """What was asked for: the clauses of an utterance and the tool that each one means."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.models.planner.answers import first_sentence, numbered
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Goal
@@ -47,7 +47,7 @@ def clauses_of(utterance: str) -> list[str]:
     return found[:MAX_CLAUSES] or [utterance]
 
 
-def _split(separator: re.Pattern[str], text: str) -> list[str]:
+def _split(separator: re.Pattern, text: str) -> list[str]:
     """Split outside of quotes."""
     hidden = _QUOTE.sub(lambda found: "\0" * len(found.group()), text)
     pieces: list[str] = []

@@ -4,11 +4,11 @@ Owns the rule that an identifier is taken from a result and never from anywhere 
 """
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.models.planner.dialogue import Step
 from steward.models.planner.parameters import Kind, Parameter
 from steward.models.planner.words import ordinal, split_name, stem, stems

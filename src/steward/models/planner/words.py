@@ -3,9 +3,9 @@
 Owns no tool names and no domain: what a tool is about, its definition says.
 """
 
-import re
 from functools import lru_cache
 
+from steward.contract import linear_re as re
 from steward.contract.stems import english_stem
 
 

@@ -6,10 +6,10 @@ URIs, which already say where they belong. A server that does not answer takes n
 
 import asyncio
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from steward.contract import linear_re as re
 from steward.contract.errors import NotFoundError, StewardError
 from steward.orchestrator.registry import NAMESPACE_SEPARATOR, Registry
 

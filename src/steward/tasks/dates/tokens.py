@@ -1,7 +1,8 @@
 """Cuts a text into words, numbers and signs that remember where they stood."""
 
-import re
 from dataclasses import dataclass
+
+from steward.contract import linear_re as re
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\w\s]|_")
 

@@ -55,12 +55,12 @@ _FORMS: tuple[tuple[re.Pattern, bool], ...] = (
     ),
     (
         re.compile(
-            rf"(?:(?:only\s+)?{_USE}(?:\s+{_SELF})?|(?:best|preferred|meant|intended)|(?=only\s+for\b))"
-            rf"\s*{_LINK}\s+(?P<when>.+)",
+            rf"(?:(?:only\s+)?{_USE}(?:\s+{_SELF})?|(?:best|preferred|meant|intended))\s*{_LINK}\s+(?P<when>.+)",
             _I,
         ),
         True,
     ),
+    (re.compile(r"(?P<link>only\s+for)\s+(?P<when>.+)", _I), True),
     (re.compile(rf"{_LINK}\s+(?P<when>.+?),?\s+{_USE}\s+{_SELF}(?:\s+instead)?", _I), True),
     (re.compile(rf"{_LINK}\s+(?P<when>.+?),?\s+{_USE}\s+{_NAME}{_AS_I_SAID}", _I), False),
     (re.compile(rf"{_USE}\s+{_NAME}{_AS_I_SAID}{_CASE}", _I), False),

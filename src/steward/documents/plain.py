@@ -14,7 +14,7 @@ _DEFINITION = re.compile(
     r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace)\s+([\w.]+)",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[A-Z\d][^.!?;:]{1,78}")
+_HEADING = re.compile(r"\A(?:\d+(?:\.\d+)*\.?\s+)?[A-Z\d][^.!?;:]{1,78}")
 _TABLE_CELL = 400
 
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
-from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.errors import ConfigError, ErrorCode, StewardError
 from steward.contract.tool import Effect, Origin, RiskLevel
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
@@ -183,6 +183,8 @@ class AssessRisk:
             passage.assessment = assess(
                 tool.spec, passage.call.arguments, self._rules(), resolve=self._resolve_path
             )
+        except ConfigError:
+            raise  # without rules nothing runs, whoever says yes
         except Exception:
             logger.exception("policy_failed", extra={"tool": tool.spec.name})
             passage.assessment = Assessment(

@@ -87,7 +87,7 @@ _EARLIER = re.compile(
 _US = re.compile(r"\b(?:i|we|i've|we've|i'm|i'll|your|you're|steward)\b")
 _IT = re.compile(r"\b(?:it|that|this|they|them|it's|that's)\b")
 # "Deleted." and "Sent to Bob", not "Built in 1889": that is how the world is told.
-_SUBJECTLESS = re.compile(r"\W*\w+\b(?!\s+(?:in|by|as|from|on|around|during|between|at)\b)")
+_SUBJECTLESS = re.compile(r"\A\W*\w+\b(?!\s+(?:in|by|as|from|on|around|during|between|at)\b)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,10 @@ class Readiness(BaseModel):
     status: Literal["ready", "not ready"]
     problems: dict[str, str] = Field(description="Why it cannot work, by part.")
     agents: dict[str, str] = Field(description="Agents that do not run, and why; the others go on.")
+    configuration: dict[str, str] = Field(
+        description="Files of the home that cannot be used as they are, and why. What was good stays in "
+        "force; without a policy no tool runs."
+    )
 
 
 @router.get("/healthz")
@@ -44,6 +48,9 @@ async def ready(platform: Here, response: Response) -> Readiness:
         problems["database"] = error.explain() if isinstance(error, StewardError) else "It did not answer."
     if not platform.executions.accepting():
         problems["execution log"] = platform.executions.problem() or "It cannot be written."
+    broken = await asyncio.to_thread(platform.broken_files)
+    if unruled := platform.rules.problem():
+        problems["policy"] = unruled
     if problems:
         response.status_code = 503
     agents = {
@@ -51,4 +58,9 @@ async def ready(platform: Here, response: Response) -> Readiness:
         for status in platform.orchestrator.lifecycle.statuses()
         if status.state is not LifecycleState.RUNNING
     }
-    return Readiness(status="not ready" if problems else "ready", problems=problems, agents=agents)
+    return Readiness(
+        status="not ready" if problems else "ready",
+        problems=problems,
+        agents=agents,
+        configuration=broken,
+    )

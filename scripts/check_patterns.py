@@ -42,6 +42,7 @@ RUNS = (
     " ", "a", "1", "A", "\n", "\t", '"', "'", "`", ".", ",", "-", "_", "/", "*", "(", "[", "{", "<", "|", "#",
     "a ", "a.", "a,", "1.", "a\n", "A a ", "<a", "a=", "a/", "\\", "\u2019", "\u00e9", "the ", "and ", "not ",
 )  # fmt: skip
+MOST = 120  # of a pattern's own pumps
 ENDS = ("", "\0")
 METHODS = {"compile", "search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn"}
 
@@ -142,7 +143,8 @@ def pumps(pattern: str, flags: int) -> Iterator[tuple[str, str, str]]:
     """What leads, what is repeated, what ends."""
     seen: set[tuple[str, str]] = set()
     tree = parser.parse(pattern, flags)
-    for lead, unit in [*repeats(tree, ""), *(("", run) for run in RUNS)]:
+    own = [*repeats(tree, ""), ("", example(tree)), ("", example(tree, last=True))]
+    for lead, unit in [*own[:MOST], *(("", run) for run in RUNS)]:
         for start in dict.fromkeys(("", lead)):
             if unit and (start, unit) not in seen:
                 seen.add((start, unit))
@@ -150,25 +152,27 @@ def pumps(pattern: str, flags: int) -> Iterator[tuple[str, str, str]]:
 
 
 def repeats(tree: Any, lead: str) -> Iterator[tuple[str, str]]:
-    """Each repeat with a text that leads to it; and every such text itself, over and over."""
+    """Each repeat with a text that leads to it; and the texts that lead past a repeat, over and over."""
     for operation, argument in tree:
-        name = str(operation)
-        if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
-            for unit in dict.fromkeys((example(argument[2]), example(argument[2], last=True))):
-                yield lead, unit
-            yield from repeats(argument[2], lead)
-        elif name == "BRANCH":
-            for branch in argument[1]:
-                yield from repeats(branch, lead)
-        elif name == "SUBPATTERN":
-            yield from repeats(argument[3], lead)
-        elif name in {"ASSERT", "ASSERT_NOT"}:
-            yield from repeats(argument[1], lead)
-        elif name == "ATOMIC_GROUP":
-            yield from repeats(argument, lead)
-        lead += example([(operation, argument)])
-        yield "", lead
-        yield lead, lead[-1:]
+        past = lead + example([(operation, argument)])
+        match str(operation):
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                for unit in dict.fromkeys((example(argument[2]), example(argument[2], last=True))):
+                    yield lead, unit
+                yield "", past
+                yield from repeats(argument[2], lead)
+            case "BRANCH":
+                for branch in argument[1]:
+                    yield from repeats(branch, lead)
+            case "SUBPATTERN":
+                yield from repeats(argument[3], lead)
+            case "ASSERT" | "ASSERT_NOT":
+                yield from repeats(argument[1], lead)
+            case "ATOMIC_GROUP":
+                yield from repeats(argument, lead)
+            case _:
+                pass
+        lead = past
 
 
 def example(tree: Any, *, last: bool = False) -> str:

@@ -94,7 +94,7 @@ def test_a_broken_tools_json_leaves_the_list_of_agents(fragile: Victim) -> None:
 
 
 def test_a_broken_tools_json_leaves_the_researcher(fragile: Victim) -> None:
-    broken(fragile, "tools/tools.json", "[]")
+    broken(fragile, "tools/tools.json", '{"tools": 1}')
     asked = admin(fragile).post("/v1/chat", json={"message": "What is a lighthouse?", "agent": "researcher"})
     assert (asked.status_code, "tools.json" in asked.text) == (200, False)
 
@@ -152,6 +152,7 @@ def test_a_yes_that_comes_while_the_policy_is_away_runs_nothing(fragile: Victim)
     waiting = call(fragile, "delete_task", task_id=task["task"]["id"]).json()["proposal_id"]
     (fragile.home / "policy.toml").unlink()
     admin(fragile).post(f"/v1/proposals/{waiting}/approve", json={})
+    (fragile.home / "policy.toml").write_text(str(FILES["policy.toml"]))
     assert "Water the plants" in admin(fragile).get("/v1/tasks").text
 
 

@@ -12,13 +12,15 @@ itself stand in running.py.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from typing import Any, cast
 
 from steward.contract.call import Failed, PendingApproval, ToolResult, new_id
 from steward.contract.errors import ConfigError, ErrorCode, StewardError
-from steward.contract.tool import Effect, Origin, RiskLevel
+from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
 from steward.orchestrator.metrics import Metrics
 from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
@@ -166,6 +168,9 @@ class ValidateInput:
 
 PathResolver = Callable[[str], str]
 
+MOST_VALUES_AT_ONCE = 200  # arguments with more in them are looked through beside the event loop
+CHARACTERS_A_VALUE = 100
+
 
 class AssessRisk:
     """Rates exactly this call. A policy that fails rates it as high as can be."""
@@ -180,9 +185,7 @@ class AssessRisk:
     async def __call__(self, passage: Passage) -> ToolResult:
         tool = passage.resolved()
         try:
-            passage.assessment = assess(
-                tool.spec, passage.call.arguments, self._rules(), resolve=self._resolve_path
-            )
+            passage.assessment = await self._assessed(tool.spec, passage.call.arguments)
         except ConfigError:
             raise  # without rules nothing runs, whoever says yes
         except Exception:
@@ -194,6 +197,25 @@ class AssessRisk:
                 trusted=False,
             )
         return await self._inner(passage)
+
+    async def _assessed(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> Assessment:
+        judge = partial(assess, spec, arguments, self._rules(), resolve=self._resolve_path)
+        return await asyncio.to_thread(judge) if _is_heavy(arguments) else judge()
+
+
+def _is_heavy(arguments: Mapping[str, Any]) -> bool:
+    """Whether there is so much in the arguments that looking through them would hold everybody up."""
+    left, stack = MOST_VALUES_AT_ONCE, [cast("object", arguments)]
+    while stack and left > 0:
+        value = stack.pop()
+        left -= 1
+        if isinstance(value, str):
+            left -= len(value) // CHARACTERS_A_VALUE
+        elif isinstance(value, Mapping):
+            stack.extend(cast("Mapping[object, object]", value).values())
+        elif isinstance(value, list | tuple):
+            stack.extend(cast("Sequence[object]", value))
+    return left <= 0
 
 
 class Approve:

@@ -33,7 +33,7 @@ _THEN = re.compile(
     r"\s*(?:;|,?\s*\b(?:and then|then|after that|afterwards)\b|[.!?]\s+(?=[A-Z]))\s*", re.IGNORECASE
 )
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
-_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'(?!\w)")
+_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
 MAX_CLAUSES = 6
 
 

@@ -1,11 +1,13 @@
-"""Somebody sends what is slow to read: it is answered or refused soon, and everybody else is served meanwhile."""
+"""Somebody sends what is slow to read: it is answered or refused soon, and others are served meanwhile."""
 
 import gzip
+import hashlib
 import io
+import json
 import socket
-import tarfile
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -14,7 +16,7 @@ import httpx
 import pytest
 from tests.attacks.conftest import ADMIN, Victim
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90, func_only=True)]
 
 SOON = 8.0  # generous: the machine of a test run is busy
 OTHERS = 2.5  # how long the others may wait at most, on such a machine
@@ -56,7 +58,7 @@ def say(victim: Victim, message: str, agent: str = "assistant") -> httpx.Respons
 @pytest.fixture(scope="module", autouse=True)
 def awake(victim: Victim) -> None:
     """Models are loaded before anything is measured."""
-    for agent in ("assistant", "tasks", "researcher"):
+    for agent in ("assistant", "tasks"):
         victim.client(ADMIN).post("/v1/chat", json={"message": "Add milk", "agent": agent}, timeout=60)
 
 
@@ -98,58 +100,48 @@ def test_a_call_full_of_wildcards_asks_and_holds_nobody_up(victim: Victim) -> No
         victim.client(ADMIN).post("/v1/tools/add_task/call", json=body, timeout=SOON)
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"a":' * 50_000, '{"arguments": ' + "[" * 20_000 + "]" * 20_000 + "}"]
-)
+NESTED = ("[" * 100_000, '{"a":' * 50_000, '{"arguments": ' + "[" * 20_000 + "]" * 20_000 + "}")
+
+
+def call_with(victim: Victim, text: str) -> httpx.Response:
+    headers = {"content-type": "application/json"}
+    route = "/v1/tools/list_tasks/call"
+    return victim.client(ADMIN).post(route, content=text, headers=headers, timeout=SOON)
+
+
+@pytest.mark.parametrize("text", NESTED)
 def test_json_that_is_nested_too_deeply_is_refused(victim: Victim, text: str) -> None:
     with others_are_served(victim):
-        answer = victim.client(ADMIN).post(
-            "/v1/tools/list_tasks/call",
-            content=text,
-            headers={"content-type": "application/json"},
-            timeout=SOON,
-        )
-    assert answer.status_code in (400, 422)
+        assert call_with(victim, text).status_code in (400, 422)
 
 
 def test_a_number_with_a_million_digits_is_refused(victim: Victim) -> None:
-    text = '{"arguments": {"limit": ' + "9" * 1_000_000 + "}}"
     with others_are_served(victim):
-        answer = victim.client(ADMIN).post(
-            "/v1/tools/list_tasks/call",
-            content=text,
-            headers={"content-type": "application/json"},
-            timeout=SOON,
-        )
-    assert answer.status_code in (200, 400, 422)
+        answer = call_with(victim, '{"arguments": {"limit": ' + "9" * 1_000_000 + "}}")
     assert answer.json().get("success", False) is False
 
 
 def test_an_archive_that_unpacks_to_far_more_than_it_holds_is_refused(victim: Victim) -> None:
+    size, part = 400_000_000, "tasks.jsonl"
+    digest = hashlib.sha256()
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        entry = tarfile.TarInfo("tables/tasks.jsonl")
-        entry.size = 400_000_000
-        archive.addfile(entry, _Zeros(entry.size))
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open(part, "w") as file:
+            for _ in range(size // 1_000_000):
+                digest.update(bytes(1_000_000))
+                file.write(bytes(1_000_000))
+        told = {part: {"sha256": digest.hexdigest(), "bytes": size, "lines": 1}}
+        archive.writestr(
+            "manifest.json", json.dumps({"format": "steward-export", "version": 1, "parts": told})
+        )
     with others_are_served(victim):
         answer = victim.client(ADMIN).post("/v1/import", content=packed.getvalue(), timeout=60)
-    assert answer.status_code in (400, 413, 422)
-
-
-class _Zeros(io.RawIOBase):
-    def __init__(self, size: int) -> None:
-        self._left = size
-
-    def read(self, size: int = -1) -> bytes:
-        size = min(size if size >= 0 else self._left, self._left)
-        self._left -= size
-        return bytes(size)
+    assert (answer.status_code, "times its size" in answer.text) == (400, True)
 
 
 def _connected(victim: Victim) -> socket.socket:
     address = urlsplit(victim.url)
-    made = socket.create_connection((address.hostname or "", address.port or 0), timeout=40)
-    return made
+    return socket.create_connection((address.hostname or "", address.port or 0), timeout=40)
 
 
 HALF_SENT = {
@@ -187,11 +179,14 @@ def test_a_second_request_that_is_half_sent_ends_too(victim: Victim) -> None:
 def test_headers_without_end_are_refused(victim: Victim) -> None:
     with _connected(victim) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        with pytest.raises(OSError):
-            for number in range(200_000):
+        refused = False
+        for number in range(20_000):
+            try:
                 connection.sendall(b"X-%d: %s\r\n" % (number, b"a" * 200))
-            assert b" 400 " in connection.recv(4_096)
-            raise OSError
+            except OSError:
+                refused = True
+                break
+    assert refused
 
 
 def test_gzip_on_a_request_is_not_unpacked(victim: Victim) -> None:

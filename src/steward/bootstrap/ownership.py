@@ -5,6 +5,7 @@ documents as the text that was read. Importing is one transaction: everything co
 what is there already stays as it is, so that importing again changes nothing.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ async def _projects(session: Session) -> AsyncIterator[str]:
 async def import_user(platform: Platform, user_id: str, path: Path) -> Moved:
     user = await platform.tasks.users.get(user_id)
     moved = Moved()
-    with ArchiveReader(path, kind=KIND) as archive:
+    with await asyncio.to_thread(ArchiveReader, path, kind=KIND) as archive:
         columns: Mapping[str, list[str]] = archive.manifest.get("columns") or {}
         async with platform.database.transaction() as session:
             rows = OwnedRows(session, user.id)
@@ -115,9 +116,10 @@ class _Shelves:
             (DOCUMENTS, self._document),
         ):
             added = present = 0
-            for line in archive.lines(_file(part)):
+            lines = archive.lines(_file(part))
+            while (line := await asyncio.to_thread(next, lines, None)) is not None:
                 try:
-                    came = await take(json.loads(line))
+                    came = await take(await asyncio.to_thread(json.loads, line))
                 except (ValueError, KeyError, TypeError):
                     raise InputError(
                         f"A line of {part} cannot be read.",

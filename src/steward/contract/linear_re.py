@@ -1,21 +1,24 @@
 """Patterns over text from outside, in time linear in its length: what `re` offers, run by RE2.
 
 Import it in place of `re`. A pattern means the same as in `re`. One that RE2 cannot express (lookaround, a
-reference to a group) is run by `re`; `scripts/check_patterns.py` pumps every pattern of the house and refuses
-one whose time grows faster than its text. A pattern is compiled when it is first used.
+reference to a group) is run by `re`, which is shown at most sixteen blanks of a longer row: rows of blanks
+are what makes patterns of words slow. `scripts/check_patterns.py` pumps every pattern of the house and
+refuses one whose time grows faster than its text. A pattern is compiled when it is first used.
 
 Owns matching. Does not own the translation (`linear_syntax`). One difference: where a pattern prefers nothing
 to something (`x*?`), `finditer`, `sub` and `split` go on one character later.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from re import DOTALL, IGNORECASE, MULTILINE, VERBOSE, escape
 from typing import Any, Protocol, cast, overload
 
-from steward.contract.linear_syntax import ALPHABET, NotLinear, Translation, general_code, translate
+from steward.contract.linear_syntax import ALPHABET, NotLinear, Shape, Translation, general_code, translate
 
 __all__ = [
     "DOTALL", "IGNORECASE", "MULTILINE", "VERBOSE", "Match", "Pattern", "compile", "escape", "findall",
@@ -24,6 +27,8 @@ __all__ = [
 
 _MEMORY = 2 << 20  # of one pattern's automaton; past it RE2 starts the automaton again
 _LONGEST_KEPT = 1 << 20
+_EDGE = 8
+_BLANKS = re.compile(rf"\s{{{2 * _EDGE + 1},}}+")
 _TEMPLATE = re.compile(r"\\(?:(\d)|g<(\w+)>|\\)")
 
 
@@ -59,44 +64,33 @@ class Pattern:
         self.flags = flags
 
     @cached_property
-    def backtracking(self) -> Any:
-        """The same pattern in `re`, whose answers have the same methods."""
-        return re.compile(self.pattern, self.flags)
+    def linear(self) -> bool:
+        """Whether RE2 runs it."""
+        return isinstance(self._engine, _Linear)
 
     @cached_property
-    def program(self) -> "_Program | None":
-        """The pattern in RE2, unless it has to be run by `re`."""
+    def _engine(self) -> "_Linear | _Backtracking":
         try:
-            return _Program(translate(self.pattern, self.flags))
+            return _Linear(translate(self.pattern, self.flags))
         except NotLinear:
-            return None
+            return _Backtracking(re.compile(self.pattern, self.flags))
 
     def search(self, string: str, pos: int = 0) -> Match | None:
-        if self.program is None:
-            return self.backtracking.search(string, pos)
-        return self.program.first("search", string, pos)
+        return self._engine.first("search", string, pos)
 
     def match(self, string: str, pos: int = 0) -> Match | None:
-        if self.program is None:
-            return self.backtracking.match(string, pos)
-        return self.program.first("match", string, pos)
+        return self._engine.first("match", string, pos)
 
     def fullmatch(self, string: str) -> Match | None:
-        if self.program is None:
-            return self.backtracking.fullmatch(string)
-        return self.program.first("fullmatch", string, 0)
+        return self._engine.first("fullmatch", string, 0)
 
     def finditer(self, string: str) -> Iterator[Match]:
-        return self.backtracking.finditer(string) if self.program is None else self.program.each(string)
+        return self._engine.each(string)
 
     def findall(self, string: str) -> list[Any]:
-        if self.program is None:
-            return self.backtracking.findall(string)
         return [_listed(each) for each in self.finditer(string)]
 
     def split(self, string: str, maxsplit: int = 0) -> list[str | Any]:
-        if self.program is None:
-            return self.backtracking.split(string, maxsplit)
         parts: list[str | Any] = []
         done = 0
         for count, each in enumerate(self.finditer(string), 1):
@@ -110,8 +104,6 @@ class Pattern:
         return self.subn(repl, string, count)[0]
 
     def subn(self, repl: Replacement, string: str, count: int = 0) -> tuple[str, int]:
-        if self.program is None:
-            return self.backtracking.subn(repl, string, count)
         parts: list[str] = []
         done = number = 0
         for number, each in enumerate(self.finditer(string), 1):
@@ -122,15 +114,75 @@ class Pattern:
         return "".join((*parts, string[done:])), number
 
 
+class _Backtracking:
+    """A pattern that only `re` can run."""
+
+    def __init__(self, compiled: re.Pattern[str]) -> None:
+        self._compiled: Any = compiled
+
+    def first(self, how: str, text: str, pos: int) -> Match | None:
+        short = _shortened(text)
+        if short is None:
+            return getattr(self._compiled, how)(text, pos)
+        found = getattr(self._compiled, how)(short.text, bisect_left(short.places, pos))
+        return None if found is None else short.found(text, found)
+
+    def each(self, text: str) -> Iterator[Match]:
+        short = _shortened(text)
+        if short is None:
+            return self._compiled.finditer(text)
+        return (short.found(text, each) for each in self._compiled.finditer(short.text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Short:
+    """A text without the middle of its long rows of blanks, and where each of its characters stood."""
+
+    text: str
+    places: list[int]
+
+    def found(self, text: str, found: re.Match[str]) -> Match:
+        groups = range(found.re.groups + 1)
+        spans = [tuple(at if at < 0 else self.places[at] for at in found.span(group)) for group in groups]
+        shape = Shape(names=found.re.groupindex, groups=found.re.groups)
+        return _Found(text, _Moved(cast("list[tuple[int, int]]", spans), found.lastindex), shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    spans: list[tuple[int, int]]
+    lastindex: int | None
+
+    def span(self, group: int = 0, /) -> tuple[int, int]:
+        return self.spans[group]
+
+
+@lru_cache(16)
+def _shortened(text: str) -> _Short | None:
+    """Of a row of more than sixteen blanks the first and the last eight; None where there is no such row."""
+    places: list[int] = []
+    done = 0
+    for row in _BLANKS.finditer(text):
+        start, end = row.span()
+        newline = text.find("\n", start + _EDGE, end - _EDGE)
+        places += range(done, start + _EDGE)
+        places += [newline] if newline >= 0 else []
+        done = end - _EDGE
+    if not done:
+        return None
+    places += range(done, len(text))
+    return _Short("".join(map(text.__getitem__, places)), [*places, len(text)])
+
+
 class _Spans(Protocol):
     """What RE2 gives back."""
 
-    lastindex: int | None
-
+    @property
+    def lastindex(self) -> int | None: ...
     def span(self, group: int = 0, /) -> tuple[int, int]: ...
 
 
-class _Program:
+class _Linear:
     """A pattern compiled by RE2, and how a text is written for it."""
 
     def __init__(self, translation: Translation) -> None:
@@ -143,13 +195,14 @@ class _Program:
             self._compiled = re2.compile(translation.pattern.encode("latin-1"), options)
         except re2.error:
             raise NotLinear from None
-        self.translation = translation
+        self._shape = translation.shape
+        self._last_newline_only = translation.last_newline_only
         self._table = translation.table
         self._known = len(ALPHABET.characters)
 
     def first(self, how: str, text: str, pos: int) -> Match | None:
         found: _Spans | None = getattr(self._compiled, how)(self._read(text), pos)
-        return None if found is None else _Found(text, found, self.translation)
+        return None if found is None else _Found(text, found, self._shape)
 
     def each(self, text: str) -> Iterator[Match]:
         data, at = self._read(text), 0
@@ -157,7 +210,7 @@ class _Program:
             found: _Spans | None = self._compiled.search(data, at)
             if found is None:
                 return
-            yield _Found(text, found, self.translation)
+            yield _Found(text, found, self._shape)
             start, end = found.span()
             at = end + 1 if start == end else end
 
@@ -165,7 +218,7 @@ class _Program:
         if self._known < len(ALPHABET.characters):
             self._learn()
         data = (text.encode("ascii") if text.isascii() else _coded(text)).translate(self._table)
-        return data[:-1] + b"\n" if self.translation.last_newline_only and text[-1:] == "\n" else data
+        return data[:-1] + b"\n" if self._last_newline_only and text[-1:] == "\n" else data
 
     def _learn(self) -> None:
         """Other patterns named characters since: for this one they are as all others of their kind."""
@@ -195,7 +248,7 @@ class _Found:
 
     __slots__ = ("_found", "_shape", "string")
 
-    def __init__(self, string: str, found: _Spans, shape: Translation) -> None:
+    def __init__(self, string: str, found: _Spans, shape: Shape) -> None:
         self.string = string
         self._found = found
         self._shape = shape

@@ -85,6 +85,14 @@ class Atom:
     flags: int
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The groups of a pattern."""
+
+    names: Mapping[str, int]
+    groups: int
+
+
 @dataclass(frozen=True)
 class Translation:
     """A pattern for RE2 in Latin-1, and which byte each code becomes."""
@@ -92,8 +100,7 @@ class Translation:
     pattern: str
     table: bytes
     last_newline_only: bool
-    names: Mapping[str, int]
-    groups: int
+    shape: Shape
 
 
 def translate(pattern: str, flags: int) -> Translation:
@@ -113,8 +120,7 @@ def translate(pattern: str, flags: int) -> Translation:
         pattern="".join(written[piece] if isinstance(piece, Atom) else piece for piece in pieces),
         table=table,
         last_newline_only=last_only,
-        names=dict(tree.state.groupdict),
-        groups=tree.state.groups - 1,
+        shape=Shape(names=dict(tree.state.groupdict), groups=tree.state.groups - 1),
     )
 
 

@@ -34,7 +34,7 @@ ALPHABET = "abKk1_ \n\t-'xqcfs\u00e9\u00c9\u2019\u2012\u212a\u017f\u0130\u0663\u
 @given(text=st.text(ALPHABET, max_size=24))
 def test_a_pattern_finds_what_it_finds_in_re(pattern: str, flags: int, text: str):
     ours, theirs = linear_re.compile(pattern, flags), re.compile(pattern, flags)
-    assert ours.program is not None
+    assert ours.linear
     assert [_all(each) for each in ours.finditer(text)] == [_all(each) for each in theirs.finditer(text)]
     assert _all(ours.match(text)) == _all(theirs.match(text))
     assert _all(ours.fullmatch(text)) == _all(theirs.fullmatch(text))
@@ -54,7 +54,7 @@ def _all(found: Any) -> Any:
 def test_what_re2_cannot_express_is_run_by_re(pattern: str):
     ours, theirs = linear_re.compile(pattern), re.compile(pattern)
     text = "xaabab\u0101a"
-    assert ours.program is None
+    assert not ours.linear
     assert [each.span() for each in ours.finditer(text)] == [each.span() for each in theirs.finditer(text)]
     assert _all(ours.search(text)) == _all(theirs.search(text))
     assert _all(ours.match(text, 1)) == _all(theirs.match(text, 1))
@@ -64,7 +64,22 @@ def test_what_re2_cannot_express_is_run_by_re(pattern: str):
 
 
 def test_a_pattern_too_large_for_re2_is_run_by_re():
-    assert linear_re.compile("(?:(?:ab?c{0,900}){0,900}){0,900}").program is None
+    assert not linear_re.compile("(?:(?:ab?c{0,900}){0,900}){0,900}").linear
+
+
+@pytest.mark.parametrize("pattern", [r"(?P<a>a)(\s+)(?!b)(c)?", r"(?=\s)\s+", r"\s+(?=\n)|(?<=a)\s"])
+@settings(max_examples=40, deadline=None)
+@given(text=st.lists(st.sampled_from(["a", "b", "c", " " * 17, " " * 40, "\n", "\t" * 9, " "]), max_size=8))
+def test_long_rows_of_blanks_change_nothing_for_what_re_runs(pattern: str, text: list[str]):
+    ours, theirs, said = linear_re.compile(pattern), re.compile(pattern), "".join(text)
+    assert [_all(each) for each in ours.finditer(said)] == [_all(each) for each in theirs.finditer(said)]
+    assert _all(ours.search(said, 3)) == _all(theirs.search(said, 3))
+
+
+def test_a_long_row_of_blanks_does_not_slow_what_re_runs():
+    started = time.perf_counter()
+    assert linear_re.search(r"\s*,?\s*(?=x)\s*y", "a" + " " * 100_000 + "b") is None
+    assert time.perf_counter() - started < 1
 
 
 def test_groups_are_told_by_number_and_name():

@@ -81,7 +81,7 @@ async def _projects(session: Session) -> AsyncIterator[str]:
 async def import_user(platform: Platform, user_id: str, path: Path) -> Moved:
     user = await platform.tasks.users.get(user_id)
     moved = Moved()
-    with await asyncio.to_thread(ArchiveReader, path, kind=KIND) as archive:
+    with await asyncio.to_thread(ArchiveReader, path, kind=KIND, strict=True) as archive:
         columns: Mapping[str, list[str]] = archive.manifest.get("columns") or {}
         async with platform.database.transaction() as session:
             rows = OwnedRows(session, user.id)

@@ -109,10 +109,11 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """An archive that was checked whole before it is read."""
+    """An archive that was checked whole before it is read. `strict` is for one that came over a wire."""
 
-    def __init__(self, path: Path, *, kind: str) -> None:
+    def __init__(self, path: Path, *, kind: str, strict: bool = False) -> None:
         self._path = path
+        self._strict = strict
         try:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile) as error:
@@ -139,14 +140,11 @@ class ArchiveReader:
     def _checked(self, kind: str) -> Mapping[str, Any]:
         sizes = {item.filename: item.file_size for item in self._zip.infolist()}
         unpacked = sum(sizes.values())
-        if (
-            MANIFEST not in sizes
-            or sizes[MANIFEST] > 64 * _BLOCK
-            or unpacked > LARGEST
-            or len(sizes) > MOST_PARTS
-        ):
+        if MANIFEST not in sizes or sizes[MANIFEST] > 64 * _BLOCK or unpacked > LARGEST:
             raise _broken(self._path, "it is no archive of Steward's")
-        if unpacked > max(ALWAYS_UNPACKED, MOST_TIMES * self._path.stat().st_size):
+        if self._strict and len(sizes) > MOST_PARTS:
+            raise _broken(self._path, f"it has more than {MOST_PARTS} parts")
+        if self._strict and unpacked > max(ALWAYS_UNPACKED, MOST_TIMES * self._path.stat().st_size):
             raise _broken(self._path, f"it unpacks to more than {MOST_TIMES} times its size")
         try:
             manifest = json.loads(self._zip.read(MANIFEST))

@@ -32,6 +32,7 @@ _CATEGORIES = {
     "CATEGORY_WORD": r"\w",
     "CATEGORY_NOT_WORD": r"\W",
 }
+_SETS = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
 _PLACES = {
     "AT_BEGINNING_STRING": r"\A",
     "AT_END_STRING": r"\z",
@@ -122,6 +123,29 @@ def translate(pattern: str, flags: int) -> Translation:
         last_newline_only=last_only,
         shape=Shape(names=dict(tree.state.groupdict), groups=tree.state.groups - 1),
     )
+
+
+def plain(pattern: str, flags: int) -> bool:
+    """Whether `re` runs it in linear time as well: what repeats without end is one set, and stands last."""
+    return _plain(list(cast("Any", parser).parse(pattern, flags)))
+
+
+def _plain(tree: list[Any]) -> bool:
+    for place, (operation, argument) in enumerate(tree):
+        last = place == len(tree) - 1
+        match str(operation):
+            case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN" | "AT":
+                continue
+            case "SUBPATTERN" if last and _plain(list(argument[3])):
+                continue
+            case "BRANCH" if last and all(_plain(list(branch)) for branch in argument[1]):
+                continue
+            case "MAX_REPEAT" if len(argument[2]) == 1 and str(argument[2][0][0]) in _SETS:
+                if not last and int(argument[1]) > 1:
+                    return False
+            case _:
+                return False
+    return True
 
 
 def _table(atoms: Sequence[Atom], *, boundaries: bool) -> bytes:

@@ -24,7 +24,7 @@ PATTERNS = (
     (r"[\u2010-\u2014a-f]{2,3}?|[^x]|x*", 0),
     (r"(?i:k)s|(?:(a)|(b))+|\S\D\W", 0),
     ("a b # a comment\n | c", re.VERBOSE),
-    (r"[^\s\S]|q", 0),
+    (r"(?:[^\s\S]|q)+x", 0),
 )
 ALPHABET = "abKk1_ \n\t-'xqcfs\u00e9\u00c9\u2019\u2012\u212a\u017f\u0130\u0663\u2003\u05d0\u2603\u00b2"
 
@@ -34,7 +34,7 @@ ALPHABET = "abKk1_ \n\t-'xqcfs\u00e9\u00c9\u2019\u2012\u212a\u017f\u0130\u0663\u
 @given(text=st.text(ALPHABET, max_size=24))
 def test_a_pattern_finds_what_it_finds_in_re(pattern: str, flags: int, text: str):
     ours, theirs = linear_re.compile(pattern, flags), re.compile(pattern, flags)
-    assert ours.linear
+    assert ours.linear or ours.plain is not None
     assert [_all(each) for each in ours.finditer(text)] == [_all(each) for each in theirs.finditer(text)]
     assert _all(ours.match(text)) == _all(theirs.match(text))
     assert _all(ours.fullmatch(text)) == _all(theirs.fullmatch(text))
@@ -50,7 +50,9 @@ def _all(found: Any) -> Any:
     return found.span(), found.groups(), found.groupdict(), found.lastindex, found.lastgroup, found.string
 
 
-@pytest.mark.parametrize("pattern", [r"a(?=b)", r"(a)\1", r"a++b", "a{1,2000}", "(?a)a", r"[\u0100-\uffff]a"])
+@pytest.mark.parametrize(
+    "pattern", [r"a(?=b)", r"(a)\1", r"a++b", "a{1,2000}b", r"(?a)\w+b", r"[\u0100-\uffff]+a"]
+)
 def test_what_re2_cannot_express_is_run_by_re(pattern: str):
     ours, theirs = linear_re.compile(pattern), re.compile(pattern)
     text = "xaabab\u0101a"
@@ -61,6 +63,24 @@ def test_what_re2_cannot_express_is_run_by_re(pattern: str):
     assert _all(ours.fullmatch(text)) == _all(theirs.fullmatch(text))
     assert (ours.findall(text), ours.split(text)) == (theirs.findall(text), theirs.split(text))
     assert ours.sub("-", text) == theirs.sub("-", text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "quick"),
+    [
+        (r"[^\W_]+", True),
+        (r"https?://(?:\S+|x)", True),
+        (r"\d?a|b+", True),
+        (r"x(ab+)", True),
+        (r"a+b", False),
+        (r"(?:ab)+", False),
+        (r"(?:a|b+)c", False),
+        (r"(a+)c", False),
+        (r"a+?", False),
+    ],
+)
+def test_what_re_runs_in_linear_time_too_is_left_to_it(pattern: str, quick: bool):
+    assert (linear_re.compile(pattern).plain is not None) is quick
 
 
 def test_a_pattern_too_large_for_re2_is_run_by_re():
@@ -107,9 +127,9 @@ def test_the_functions_of_re_are_there():
 
 
 def test_a_pattern_that_was_made_first_reads_characters_that_a_later_one_names():
-    first = linear_re.compile(r"\w+")
+    first = linear_re.compile(r"\w+\b")
     assert first.findall("\u0436\u0436 \u0416") == ["\u0436\u0436", "\u0416"]
-    assert linear_re.compile("\u0436", re.IGNORECASE).findall("\u0436\u0416") == ["\u0436", "\u0416"]
+    assert linear_re.compile("\u0436+\\b", re.IGNORECASE).findall("\u0436 \u0416") == ["\u0436", "\u0416"]
     assert first.findall("\u0436\u0436 \u0416") == ["\u0436\u0436", "\u0416"]
 
 

@@ -5,8 +5,9 @@ reference to a group) is run by `re`, which is shown at most sixteen blanks of a
 are what makes patterns of words slow. `scripts/check_patterns.py` pumps every pattern of the house and
 refuses one whose time grows faster than its text. A pattern is compiled when it is first used.
 
-Owns matching. Does not own the translation (`linear_syntax`). One difference: where a pattern prefers nothing
-to something (`x*?`), `finditer`, `sub` and `split` go on one character later.
+Owns matching. Does not own the translation (`linear_syntax`). Two differences: where a pattern prefers
+nothing to something (`x*?`), `finditer`, `sub` and `split` go on one character later; and a match that ends
+inside a long row of blanks (`\\s+(?=\\n)`) may end at another blank of it.
 """
 
 import re
@@ -79,11 +80,11 @@ class Pattern:
     @cached_property
     def _engine(self) -> "_Linear | _Backtracking":
         if self.plain is not None:
-            return _Backtracking(self.plain)
+            return _Backtracking(self.plain, lambda _: None)
         try:
             return _Linear(translate(self.pattern, self.flags))
         except NotLinear:
-            return _Backtracking(re.compile(self.pattern, self.flags))
+            return _Backtracking(re.compile(self.pattern, self.flags), _shortened)
 
     @cached_property
     def plain(self) -> re.Pattern[str] | None:
@@ -132,20 +133,21 @@ class Pattern:
 
 
 class _Backtracking:
-    """A pattern that only `re` can run."""
+    """A pattern that `re` runs."""
 
-    def __init__(self, compiled: re.Pattern[str]) -> None:
+    def __init__(self, compiled: re.Pattern[str], shorten: "Callable[[str], _Short | None]") -> None:
         self._compiled: Any = compiled
+        self._shorten = shorten
 
     def first(self, how: str, text: str, pos: int) -> Match | None:
-        short = _shortened(text)
+        short = self._shorten(text)
         if short is None:
             return getattr(self._compiled, how)(text, pos)
         found = getattr(self._compiled, how)(short.text, bisect_left(short.places, pos))
         return None if found is None else short.found(text, found)
 
     def each(self, text: str) -> Iterator[Match]:
-        short = _shortened(text)
+        short = self._shorten(text)
         if short is None:
             return self._compiled.finditer(text)
         return (short.found(text, each) for each in self._compiled.finditer(short.text))

@@ -45,7 +45,7 @@ class _Hit:
 
 def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple[DateMention, ...]:
     """Every date in the text, in order, resolved against now; none overlaps another."""
-    tokens = tokenize(text[:_LONGEST])[:_MOST_TOKENS]
+    tokens = tokenize(text[:_LONGEST], most=_MOST_TOKENS)
     reader = Reader(tokens, now, prefer_future, expression)
     mentions: list[DateMention] = []
     i = 0

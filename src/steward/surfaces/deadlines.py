@@ -16,14 +16,12 @@ LARGEST_HEAD = 64 * 1024
 _TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class HeadTooLargeError(Exception):
-    """More headers than any client of ours sends; uvicorn answers 400."""
-
-
 class PunctualHttp(HttpToolsProtocol):
     """uvicorn's protocol with deadlines for what a client sends."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _head = 0  # which head of this connection is being received
+    _in_head = True
     _head_bytes = 0
     _body_bytes = 0
     _body_began = 0.0
@@ -36,21 +34,23 @@ class PunctualHttp(HttpToolsProtocol):
         self._received()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        head = self._head if self._in_head else None
+        super().data_received(data)
+        if self._in_head and head == self._head and not self.transport.is_closing():
+            self._head_bytes += len(data)
+            if self._head_bytes > LARGEST_HEAD:
+                self.send_400_response("The headers are too large.")
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._head, self._in_head = self._head + 1, True
         self._head_bytes, self._body_began = 0, 0.0
         self._end_in(SECONDS_FOR_HEAD)
 
-    def on_url(self, url: bytes) -> None:
-        self._count_head(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(len(name) + len(value))
-        super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
         self._received()
+        self._in_head = False
         super().on_headers_complete()
         self._body_bytes, self._body_began = 0, self.loop.time()
         if not self._should_upgrade():
@@ -63,11 +63,6 @@ class PunctualHttp(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._received()
         super().on_message_complete()
-
-    def _count_head(self, size: int) -> None:
-        self._head_bytes += size
-        if self._head_bytes > LARGEST_HEAD:
-            raise HeadTooLargeError
 
     def _end_in(self, seconds: float) -> None:
         self._received()

@@ -9,7 +9,7 @@ import json
 import shutil
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,7 +173,7 @@ class ArchiveReader:
     def parts(self) -> Mapping[str, Mapping[str, Any]]:
         return self.manifest["parts"]
 
-    def lines(self, name: str) -> Iterator[str]:
+    def lines(self, name: str) -> Generator[str]:
         """The lines of a part; none where it is not there."""
         if name not in self.parts:
             return

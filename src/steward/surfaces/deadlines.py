@@ -20,8 +20,8 @@ class PunctualHttp(HttpToolsProtocol):
     """uvicorn's protocol with deadlines for what a client sends."""
 
     _deadline: asyncio.TimerHandle | None = None
-    _head = 0  # which head of this connection is being received
-    _in_head = True
+    _in_head = True  # or before one
+    _whole = 0  # requests received on this connection
     _head_bytes = 0
     _body_bytes = 0
     _body_began = 0.0
@@ -35,16 +35,15 @@ class PunctualHttp(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        head = self._head if self._in_head else None
+        in_head, whole = self._in_head, self._whole
         super().data_received(data)
-        if self._in_head and head == self._head and not self.transport.is_closing():
+        if in_head and self._in_head and whole == self._whole and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > LARGEST_HEAD:
                 self.send_400_response("The headers are too large.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head, self._in_head = self._head + 1, True
         self._head_bytes, self._body_began = 0, 0.0
         self._end_in(SECONDS_FOR_HEAD)
 
@@ -62,6 +61,7 @@ class PunctualHttp(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._received()
+        self._in_head, self._whole = True, self._whole + 1
         super().on_message_complete()
 
     def _end_in(self, seconds: float) -> None:

@@ -70,13 +70,14 @@ peers: setup .peers/node/.installed $(PEER_ENVIRONMENTS:%=.peers/%/.installed) #
 browser: ## Install Chromium for the tests of the page
 	@test -x /usr/bin/chromium || { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; }
 
-check: setup ## Lint, types, floors, sizes, requirements
+check: setup ## Lint, types, floors, sizes, requirements, patterns
 	@$(BIN)/ruff format --check -q . || { echo "Run 'make fix'."; exit 1; }
 	@$(BIN)/ruff check -q .
 	@$(BIN)/pyright
 	@$(BIN)/python scripts/check_floors.py
 	@$(BIN)/python scripts/check_sizes.py
 	@$(BIN)/python scripts/check_requirements.py
+	@$(BIN)/python scripts/check_patterns.py
 
 bench: setup peers $(BENCH_ENVIRONMENTS:%=.peers/%/.installed) ## Measure, side by side in one run; prints ratios
 	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done

@@ -4,11 +4,11 @@ Two things are looked at: how well the tool fits what the person said (the ranke
 of the arguments comes from what was said or from what tools returned, rather than from nowhere.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.contract.ports import ToolRanker
 from steward.contract.tool import ToolSpec
 

@@ -3,11 +3,11 @@
 Owns the asking and the words of the answer; what day it is comes from a call, never from here.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.models.planner.readers import Reading
 from steward.tasks.dates.calendar import Grain
 from steward.tasks.dates.find import find_dates

@@ -4,12 +4,12 @@ Owns when a request is compared with the tools there are: not for small talk, an
 skill of the house understands, because what is understood can be done.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from steward.agents.profile import Draft, Turn
+from steward.contract import linear_re as re
 from steward.conversations.model import AnswerStatus
 
 

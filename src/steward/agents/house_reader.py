@@ -4,7 +4,6 @@ A reader for the planner, beside the tasks' own. It reads the everyday ways of a
 tools and leaves everything else alone: other tools are chosen by what their definitions say.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from pydantic_ai import ToolDefinition
 from steward.agents import house_voice
 from steward.agents.countdown import countdown
 from steward.agents.oneself import answered, of_oneself
+from steward.contract import linear_re as re
 from steward.conversations.clock import now_for_speaker
 from steward.models.planner import answers
 from steward.models.planner.dialogue import Step

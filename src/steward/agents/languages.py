@@ -3,9 +3,10 @@
 Owns no translation: without a language model only English is read. Pure.
 """
 
-import re
 import unicodedata
+from collections import Counter
 
+from steward.contract import linear_re as re
 from steward.models.planner.words import word_set
 
 _SHARE = 0.3  # of a sentence's words that are another language's little words
@@ -56,7 +57,7 @@ def _by_script(text: str) -> str | None:
     letters = [letter for letter in text if letter.isalpha()]
     scripts = [unicodedata.name(letter, "").split(" ")[0].split("-")[0] for letter in letters]
     named = [_SCRIPTS[script] for script in scripts if script in _SCRIPTS]
-    return max(named, key=named.count) if len(named) * 2 > len(letters) else None
+    return Counter(named).most_common(1)[0][0] if named and len(named) * 2 > len(letters) else None
 
 
 def _by_words(text: str) -> str | None:

@@ -3,7 +3,6 @@
 It answers a greeting as one, and says what it can do, or that it cannot read what was said.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from steward.agents.languages import other_language
 from steward.agents.oneself import is_statement
 from steward.agents.research.questions import wants_to_know
 from steward.agents.task_reader import NAME as TASKS
+from steward.contract import linear_re as re
 from steward.conversations.clock import now_for_speaker
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue

@@ -4,10 +4,10 @@ Owns telling such a question or statement from others. A question about oneself 
 was told before; a statement asks for nothing, so whether to keep it is the person's to say. Pure.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.models.planner.readers import Question, Reading
 from steward.models.planner.words import bare
 from steward.tasks.answers import Cancel, No, Yes, read_answer

@@ -1,12 +1,12 @@
 """What somebody wants changed about a task, as arguments of the tool that updates it."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from steward.agents import task_words as words
+from steward.contract import linear_re as re
 from steward.models.planner.readers import Question, Record
 from steward.tasks.changes import Changes
 from steward.tasks.dates.calendar import Grain, floor

@@ -3,9 +3,9 @@
 Chooses among the records that a list tool returned; what is then done to one is not decided here.
 """
 
-import re
 from collections.abc import Callable, Sequence
 
+from steward.contract import linear_re as re
 from steward.models.planner.readers import Meant, Mention, Reading, Record
 from steward.tasks.matching import matching, stems
 from steward.tasks.references import Reference

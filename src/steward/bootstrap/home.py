@@ -1,7 +1,7 @@
 """A workspace folder: what `steward init` makes, and what must be there afterwards.
 
-A home that was never initialised is initialised. A registry file that goes missing later is a reason to
-halt: silently making an empty one would drop every tool the person had configured.
+A home that was never initialised is initialised. A registry file or a policy that goes missing later is a
+reason to halt: silently making an empty one would drop every tool and rule the person had configured.
 """
 
 import os
@@ -30,7 +30,7 @@ FILES = {
     "tools/tools.json": '{\n  "tools": []\n}\n',
     "policy.toml": POLICY,
 }
-REQUIRED = ("mcp.json", "tools/tools.json")
+REQUIRED = ("mcp.json", "tools/tools.json", "policy.toml")
 FOLDERS = ("tools", "skills", "logs")
 
 

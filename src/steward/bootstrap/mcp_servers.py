@@ -17,6 +17,7 @@ from steward.policy.rules import Rules
 from steward.providers.mcp_config import ServerConfig, load_mcp_config
 from steward.providers.resources import AGENT as RESOURCES
 from steward.providers.resources import resources_agent
+from steward.providers.workers import stamp
 from steward.settings import Settings, variables
 from steward.telemetry.masking import MASKER
 
@@ -48,6 +49,7 @@ class Servers:
         self._known: dict[str, ServerConfig] = {}
         self._running: dict[str, MCPServerAgent] = {}
         self._turn = asyncio.Lock()
+        self._looked: tuple[object, str | None] = (None, None)
 
     def open(self) -> None:
         """Register what the file names; whoever starts all agents starts them. A broken file halts."""
@@ -71,6 +73,17 @@ class Servers:
             self._register([wanted[name] for name in (*changed, *added)])
             await self._orchestrator.lifecycle.start_all()
         return Reloaded(added, changed, removed)
+
+    def problem(self) -> str | None:
+        """Why the file as it stands now could not be taken over; the servers are the last good ones."""
+        now = stamp(self._settings.mcp_file)
+        if self._looked[0] != (now,):
+            try:
+                load_mcp_config(self._settings.mcp_file)
+                self._looked = ((now,), None)
+            except ConfigError as error:
+                self._looked = ((now,), error.explain())
+        return self._looked[1]
 
     def _read(self) -> Sequence[ServerConfig]:
         config = load_mcp_config(self._settings.mcp_file)

@@ -5,8 +5,10 @@ documents as the text that was read. Importing is one transaction: everything co
 what is there already stays as it is, so that importing again changes nothing.
 """
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -81,14 +83,14 @@ async def _projects(session: Session) -> AsyncIterator[str]:
 async def import_user(platform: Platform, user_id: str, path: Path) -> Moved:
     user = await platform.tasks.users.get(user_id)
     moved = Moved()
-    with ArchiveReader(path, kind=KIND) as archive:
+    with await asyncio.to_thread(ArchiveReader, path, kind=KIND, strict=True) as archive:
         columns: Mapping[str, list[str]] = archive.manifest.get("columns") or {}
         async with platform.database.transaction() as session:
             rows = OwnedRows(session, user.id)
             await rows.open()
             for table in await owned_tables(session):
-                lines = archive.lines(_file(table.name))
-                moved.note(table.name, await rows.take(table, columns.get(table.name, ()), lines))
+                with closing(archive.lines(_file(table.name))) as lines:
+                    moved.note(table.name, await rows.take(table, columns.get(table.name, ()), lines))
             shelves = _Shelves(session, platform.library, moved)
             await shelves.fill(archive)
     store = PostgresKnowledgeStore(platform.database)
@@ -116,17 +118,21 @@ class _Shelves:
             (DOCUMENTS, self._document),
         ):
             added = present = 0
-            for line in archive.lines(_file(part)):
-                try:
-                    came = await take(json.loads(line))
-                except (ValueError, KeyError, TypeError):
-                    raise InputError(
-                        f"A line of {part} cannot be read.",
-                        code=ErrorCode.ARCHIVE_INVALID,
-                        fix="Nothing was imported. Use an export that Steward wrote, unchanged.",
-                    ) from None
-                added, present = added + came, present + (not came)
+            with closing(archive.lines(_file(part))) as lines:
+                while (line := await asyncio.to_thread(next, lines, None)) is not None:
+                    came = await self._took(part, take, line)
+                    added, present = added + came, present + (not came)
             self._moved.note(part, Taken(added, present))
+
+    async def _took(self, part: str, take: Callable[[Mapping[str, Any]], Awaitable[bool]], line: str) -> bool:
+        try:
+            return await take(await asyncio.to_thread(json.loads, line))
+        except (ValueError, KeyError, TypeError):
+            raise InputError(
+                f"A line of {part} cannot be read.",
+                code=ErrorCode.ARCHIVE_INVALID,
+                fix="Nothing was imported. Use an export that Steward wrote, unchanged.",
+            ) from None
 
     async def _collection(self, row: Mapping[str, Any]) -> bool:
         if row["name"] in self._collections:

@@ -100,9 +100,20 @@ class Platform:
         await self.search.forget(user_id)
         return user
 
+    def broken_files(self) -> dict[str, str]:
+        """Files of the home that cannot be used as they stand now, and why; by name. Reads files."""
+        files = self.settings
+        found = {
+            files.policy_file: self.rules.problem(),
+            files.tools_folder / "tools.json": self.writer.problem(),
+            files.mcp_file: self.servers.problem(),
+            **{each.folder / "SKILL.md": each.problem for each in self.skills.unusable()},
+        }
+        return {str(path): problem for path, problem in found.items() if problem is not None}
+
     def rating(self, spec: ToolSpec) -> RiskLevel:
         """What a call to this tool is rated before its arguments are known."""
-        return assess(spec, {}, self.rules()).level
+        return assess(spec, {}, self.rules.known).level
 
 
 @asynccontextmanager
@@ -214,7 +225,7 @@ def _agents(
         gaps=PostgresGapStore(database),
         users=Users(PostgresUserStore(database)),
         tracer=tracer,
-        rules=rules,
+        rules=lambda: rules.known,
     )
 
 

@@ -4,10 +4,11 @@ Owns how such sentences are read: "Use this instead of X when ...", "Prefer X fo
 Pure text: which tools there are, and whether a condition holds, is for whoever chooses.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from steward.contract import linear_re as re
 
 LONGEST = 4_000  # characters of a description that are read
 LONGEST_PIECE = 400  # of a sentence that can be an instruction
@@ -34,7 +35,7 @@ _AS_I_SAID = (
 )
 _I = re.IGNORECASE
 # In this order: the first that fits a piece of a description is what it says. True: for the tool itself.
-_FORMS: tuple[tuple[re.Pattern[str], bool], ...] = (
+_FORMS: tuple[tuple[re.Pattern, bool], ...] = (
     (
         re.compile(
             rf"{_USE}\s+(?:{_SELF}\s+)?(?:instead\s+of|over|rather\s+than|in\s+(?:preference\s+to|place\s+of))"
@@ -54,12 +55,12 @@ _FORMS: tuple[tuple[re.Pattern[str], bool], ...] = (
     ),
     (
         re.compile(
-            rf"(?:(?:only\s+)?{_USE}(?:\s+{_SELF})?|(?:best|preferred|meant|intended)|(?=only\s+for\b))"
-            rf"\s*{_LINK}\s+(?P<when>.+)",
+            rf"(?:(?:only\s+)?{_USE}(?:\s+{_SELF})?|(?:best|preferred|meant|intended))\s*{_LINK}\s+(?P<when>.+)",
             _I,
         ),
         True,
     ),
+    (re.compile(r"(?P<link>only\s+for)\s+(?P<when>.+)", _I), True),
     (re.compile(rf"{_LINK}\s+(?P<when>.+?),?\s+{_USE}\s+{_SELF}(?:\s+instead)?", _I), True),
     (re.compile(rf"{_LINK}\s+(?P<when>.+?),?\s+{_USE}\s+{_NAME}{_AS_I_SAID}", _I), False),
     (re.compile(rf"{_USE}\s+{_NAME}{_AS_I_SAID}{_CASE}", _I), False),

@@ -4,7 +4,6 @@ Owns the definition and its hash. Does not own ratings (policy) or execution (or
 """
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -5,9 +5,10 @@ delete the old reminder"). Whatever is not clearly a yes is not one. What is nei
 something else that the person wants; whoever asked then takes it that the question was turned down.
 """
 
-import re
 from collections.abc import Iterable
 from enum import Enum
+
+from steward.contract import linear_re as re
 
 
 def _set(words: str) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """What may be said in a turn, and what a conversation is called. Pure."""
 
-import re
 from collections.abc import Sequence
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError, NotFoundError
 from steward.conversations.model import AnswerStatus, Turn
 

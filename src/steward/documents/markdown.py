@@ -1,11 +1,11 @@
 """Markdown to blocks: headers become the path, fences code, pipes tables, the rest prose."""
 
-import re
 from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from steward.contract import linear_re as re
 from steward.knowledge.model import Block, ContentType
 
 _parser = MarkdownIt("commonmark").enable("table")

@@ -2,9 +2,9 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 
+from steward.contract import linear_re as re
 from steward.knowledge.model import Block, ContentType
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
@@ -14,7 +14,7 @@ _DEFINITION = re.compile(
     r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace)\s+([\w.]+)",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[A-Z\d][^.!?;:]{1,78}")
+_HEADING = re.compile(r"\A(?:\d+(?:\.\d+)*\.?\s+)?[A-Z\d][^.!?;:]{1,78}")
 _TABLE_CELL = 400
 
 

@@ -4,12 +4,12 @@ Owns which kinds there are and how each is read. Runs inside a worker process (s
 hangs or dies takes nothing with it.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.documents.markdown import first_heading, markdown_blocks
 from steward.documents.plain import code_blocks, page_blocks, table_blocks, text_blocks
 from steward.knowledge.model import TOO_LARGE, Block, DocumentError

@@ -5,7 +5,6 @@ manager refuses to keep (greetings, questions) counts as lost.
 """
 
 import asyncio
-import re
 import statistics
 import tempfile
 import time
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError
 from steward.evaluation.data import read_rows
 from steward.knowledge.memory import MemoryManager, Scope

@@ -3,13 +3,13 @@
 Runs the index that the product runs. Past requests (`examples.jsonl`) are learned as they would be from use.
 """
 
-import re
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError
 from steward.contract.tool import ToolSpec
 from steward.evaluation.data import read_rows

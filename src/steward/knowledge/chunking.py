@@ -4,11 +4,11 @@ Owns the sizes and where a cut may fall: never across headers or kinds, at a sen
 there is one. A table's header row is repeated in each of its chunks, so that a row keeps its meaning.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from steward.contract import linear_re as re
 from steward.knowledge.model import Block, Chunk, ContentType
 
 TARGET = 1_200  # characters; about the 256 word pieces that the embedder reads
@@ -74,7 +74,7 @@ def _split(block: Block) -> Iterator[Block]:
             assert_never(block.kind)
 
 
-def _packed(block: Block, separator: re.Pattern[str]) -> Iterator[Block]:
+def _packed(block: Block, separator: re.Pattern) -> Iterator[Block]:
     """Whole units put together up to the target; a unit larger than a chunk is cut where it must be."""
     start = 0
     for end in _ends(block.text, separator):
@@ -89,7 +89,7 @@ def _packed(block: Block, separator: re.Pattern[str]) -> Iterator[Block]:
         yield _part(block, start, len(block.text))
 
 
-def _ends(text: str, separator: re.Pattern[str]) -> Iterator[int]:
+def _ends(text: str, separator: re.Pattern) -> Iterator[int]:
     yield from (match.end() for match in separator.finditer(text))
     yield len(text)
 

@@ -4,13 +4,13 @@ Owns what a fact is and when two are the same. Does not own where they are kept 
 """
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
+from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import InputError
 

@@ -8,7 +8,6 @@ are kept.
 import asyncio
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import InputError, NotFoundError
 from steward.contract.ports import Embedder, Reranker

@@ -3,13 +3,13 @@
 Owns the words and their invariants. Does not own how anything is read, stored or ranked.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError, StewardError
 
 if TYPE_CHECKING:

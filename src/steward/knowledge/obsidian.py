@@ -7,11 +7,11 @@ odd name. Concurrent writers, of this process or another, never tear each other'
 import errno
 import fcntl
 import os
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConfigError, ErrorCode, InputError, StorageError
 
 FOLDER = re.compile(r"[\w .-]{1,100}(/[\w .-]{1,100}){0,5}")

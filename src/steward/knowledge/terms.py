@@ -4,10 +4,10 @@ Owns tokenising, stop words and stemming, for documents and queries alike; it kn
 Identifiers are taken apart, so that `maxRetryCount` and `max_retry_count` answer to "retry".
 """
 
-import re
 import unicodedata
 from collections import Counter
 
+from steward.contract import linear_re as re
 from steward.contract.stems import english_stem
 
 _WORD = re.compile(r"[^\W_]+")

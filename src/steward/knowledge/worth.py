@@ -1,8 +1,8 @@
 """What is worth remembering, and when a new statement takes an old one's place. Pure rules on words."""
 
-import re
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
 from steward.knowledge.terms import terms
 
 _SMALL_TALK = frozenset(

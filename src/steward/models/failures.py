@@ -5,10 +5,9 @@ error body may quote the prompt, and a person needs the cause and the fix. One c
 spans carry the class of an error and nothing of its text.
 """
 
-import re
-
 from pydantic_ai import exceptions as theirs
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ErrorCode, ModelError, StewardError
 
 

@@ -165,7 +165,7 @@ class Registry:
     def _suggestion(self, name: str) -> str:
         import difflib  # only on this error path, which no fast call takes  # noqa: PLC0415
 
-        near = difflib.get_close_matches(name, self._names, n=3, cutoff=0.6)
+        near = difflib.get_close_matches(name[:80], self._names, n=3, cutoff=0.6)
         return f"Did you mean {' or '.join(near)}?" if near else "See 'steward tools list'."
 
 

@@ -12,10 +12,11 @@ itself stand in running.py.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import assert_never
+from functools import partial
+from typing import Any, assert_never, cast
 
 from steward.contract.call import (
     Done,
@@ -26,7 +27,7 @@ from steward.contract.call import (
     current_call,
     new_id,
 )
-from steward.contract.errors import ErrorCode, InputError, StewardError
+from steward.contract.errors import ConfigError, ErrorCode, InputError, StewardError
 from steward.contract.runs import RunRecord
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
 from steward.orchestrator.metrics import Metrics
@@ -178,6 +179,9 @@ class ValidateInput:
 
 PathResolver = Callable[[str], str]
 
+MOST_VALUES_AT_ONCE = 200  # arguments with more in them are looked through beside the event loop
+CHARACTERS_A_VALUE = 100
+
 
 class AssessRisk:
     """Rates exactly this call. A policy that fails rates it as high as can be."""
@@ -192,13 +196,9 @@ class AssessRisk:
     async def __call__(self, passage: Passage) -> ToolResult:
         tool = passage.resolved()
         try:
-            passage.assessment = assess(
-                tool.spec,
-                passage.call.arguments,
-                self._rules(),
-                resolve=self._resolve_path,
-                run=passage.call.run,
-            )
+            passage.assessment = await self._assessed(tool.spec, passage.call)
+        except ConfigError:
+            raise  # without rules nothing runs, whoever says yes
         except Exception:
             logger.exception("policy_failed", extra={"tool": tool.spec.name})
             passage.assessment = Assessment(
@@ -212,6 +212,10 @@ class AssessRisk:
             note_result(passage.call.run, tool.spec, result)
         return result
 
+    async def _assessed(self, spec: ToolSpec, call: ToolCall) -> Assessment:
+        judge = partial(assess, spec, call.arguments, self._rules(), resolve=self._resolve_path, run=call.run)
+        return await asyncio.to_thread(judge) if _is_heavy(call.arguments) else judge()
+
 
 def note_result(run: RunRecord, spec: ToolSpec, result: ToolResult) -> None:
     """What a caller gets to read of a result, in the record of its run."""
@@ -224,6 +228,21 @@ def note_result(run: RunRecord, spec: ToolSpec, result: ToolResult) -> None:
             return
         case _:
             assert_never(result)
+
+
+def _is_heavy(arguments: Mapping[str, Any]) -> bool:
+    """Whether there is so much in the arguments that looking through them would hold everybody up."""
+    left, stack = MOST_VALUES_AT_ONCE, [cast("object", arguments)]
+    while stack and left > 0:
+        value = stack.pop()
+        left -= 1
+        if isinstance(value, str):
+            left -= len(value) // CHARACTERS_A_VALUE
+        elif isinstance(value, Mapping):
+            stack.extend(cast("Mapping[object, object]", value).values())
+        elif isinstance(value, list | tuple):
+            stack.extend(cast("Sequence[object]", value))
+    return left <= 0
 
 
 class Approve:

@@ -8,7 +8,6 @@ form of a key, so that whatever recognises and hides keys does the same for it.
 
 import hashlib
 import hmac
-import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
+from steward.contract import linear_re as re
 from steward.contract.deciding import Role
 from steward.contract.errors import ErrorCode, ForbiddenError, InputError, NotFoundError
 

@@ -6,13 +6,13 @@ in log-odds; without evidence for reading only, a tool counts as one that change
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.contract.tool import RiskLevel, ToolHints, ToolSpec
 from steward.policy.leavings import is_left_somewhere, keeps_what_it_reads, saves_by_parameter, takes_a_step
 from steward.policy.lexicon import PLAIN_READS, VERBS, Act, Verb

@@ -3,14 +3,15 @@
 Owns their translation. Everything else in a pattern stands for itself.
 """
 
-import re
 from functools import lru_cache
+
+from steward.contract import linear_re as re
 
 _TOKENS = re.compile(r"/\*\*$|\*\*/?|\*|\?|/|[^*?/]+")
 
 
 @lru_cache(maxsize=1024)
-def glob_regex(pattern: str) -> re.Pattern[str]:
+def glob_regex(pattern: str) -> re.Pattern:
     """`folder/**` holds the folder itself too; `**/x` also matches a bare `x`."""
     return re.compile("".join(_translate(token) for token in _TOKENS.findall(pattern)), re.DOTALL)
 

@@ -4,10 +4,10 @@ Owns the list. Does not own how paths are found in arguments or undisguised (`se
 them in lower case, with '/' between parts and before the first.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from steward.contract import linear_re as re
 from steward.policy.globs import matches_glob
 
 _DATA = (
@@ -24,35 +24,37 @@ _OWNER = (
     r"|google|user|admin)[._-]?"
 )
 
+_NOT_PUB = r"\.(?:[^p/][^/]*|p(?:[^u/][^/]*|u(?:[^b/][^/]*)?)?)?"  # the public half of a key is no secret
+
 _MATERIAL: dict[str, tuple[str, ...]] = {
     "a system's account database": (
-        r"/etc/(?:g?shadow|master\.passwd|passwd|sudoers|security/opasswd)[-~]?(?:\.[a-z0-9]+)?(?=/|$)",
-        r"/etc/sudoers\.d(?=/|$)",
-        r"/system32/config/(?:sam|security|system)(?=/|$)",
+        r"/etc/(?:g?shadow|master\.passwd|passwd|sudoers|security/opasswd)[-~]?(?:\.[a-z0-9]+)?(?:/|$)",
+        r"/etc/sudoers\.d(?:/|$)",
+        r"/system32/config/(?:sam|security|system)(?:/|$)",
         r"/ntds\.dit$",
-        r"/var/db/dslocal(?=/|$)",
+        r"/var/db/dslocal(?:/|$)",
     ),
     "a private key": (
-        r"/\.(?:ssh|gnupg)(?=/|$)",
+        r"/\.(?:ssh|gnupg)(?:/|$)",
         r"/etc/ssh/ssh_host_[a-z0-9]+_key$",
-        r"/etc/ssl/private(?=/|$)",
-        r"/(?:[^/]*[^a-z0-9/])?id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?!\.pub)(?:[._~-][^/]*)?$",
+        r"/etc/ssl/private(?:/|$)",
+        rf"/(?:[^/]*[^a-z0-9/])?id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[_~-][^/]*|{_NOT_PUB})?$",
         r"/[^/]+\.(?:pem|key|p12|pfx|ppk|jks|keystore|kdbx?|p8|ovpn)$",
     ),
     "an environment file": (
-        r"/\.env(?:rc)?(?!\.(?:example|sample|template|dist|defaults|schema)$)(?:[._~-][^/]*)?(?=/|$)",
+        r"/\.env(?:rc)?(?:[._~-][^/]*)?(?:/|$)",
         rf"/[^/]+\.env{_STAGE}$",
     ),
     "a process's memory or a raw device": (
-        r"/proc/(?:[^/]+/)+(?:environ|mem|fd|auxv)(?=/|$)",
+        r"/proc/(?:[^/]+/)+(?:environ|mem|fd|auxv)(?:/|$)",
         r"/proc/kcore$",
         r"/dev/(?:k?mem|port|[svx]?v?d[a-z]\d*|nvme[^/]*|disk/.*)$",
     ),
     "stored credentials": (
-        r"/\.aws/(?:credentials|config|sso|cli)(?=/|$)",
-        r"/\.(?:azure|oci|boto|s3cfg|vault-token)(?=/|$)",
-        r"/(?:\.config|appdata/roaming)/(?:gcloud|gh/hosts\.yml|doctl|rclone|hub)(?=/|$)",
-        r"/\.kube/(?:config|cache)(?=/|$)",
+        r"/\.aws/(?:credentials|config|sso|cli)(?:/|$)",
+        r"/\.(?:azure|oci|boto|s3cfg|vault-token)(?:/|$)",
+        r"/(?:\.config|appdata/roaming)/(?:gcloud|gh/hosts\.yml|doctl|rclone|hub)(?:/|$)",
+        r"/\.kube/(?:config|cache)(?:/|$)",
         r"/\.docker/config\.json$",
         r"/\.m2/settings[^/]*\.xml$",
         r"/\.(?:gem|cargo)/credentials(?:\.toml)?$",
@@ -63,22 +65,22 @@ _MATERIAL: dict[str, tuple[str, ...]] = {
         r"/(?:client_secret|service[_-]?account)[^/]*\.json$",
         r"/(?:terraform\.tfstate(?:\.backup)?|[^/]+\.tfvars|wp-config\.php|htpasswd)$",
         r"/(?:claude_desktop_config|mcp|mcp[_-]servers)\.json$",
-        r"/run/secrets(?=/|$)",
+        r"/run/secrets(?:/|$)",
         r"/etc/kubernetes/[a-z-]+\.conf$",
     ),
     "a keychain or a browser's passwords": (
-        r"/library/keychains(?=/|$)",
+        r"/library/keychains(?:/|$)",
         r"\.keychain(?:-db)?$",
-        r"/\.local/share/keyrings(?=/|$)",
-        r"/\.password-store(?=/|$)",
-        r"/microsoft/(?:credentials|protect|vault)(?=/|$)",
+        r"/\.local/share/keyrings(?:/|$)",
+        r"/\.password-store(?:/|$)",
+        r"/microsoft/(?:credentials|protect|vault)(?:/|$)",
         r"/[^/]+/(?:login data(?: for account)?|local state|web data)$",
         r"/(?:logins\.json|key[34]\.db|signons\.sqlite|cookies\.(?:sqlite|binarycookies))$",
         r"/(?:default|network|profile \d+)/cookies$",
     ),
     "a wallet": (
         r"/wallet\.dat$",
-        r"/\.(?:bitcoin|ethereum|electrum|monero|solana|config/solana)(?=/|$)",
+        r"/\.(?:bitcoin|ethereum|electrum|monero|solana|config/solana)(?:/|$)",
         r"/keystore/utc--",
     ),
     "a command history": (
@@ -88,11 +90,11 @@ _MATERIAL: dict[str, tuple[str, ...]] = {
     "a file of secrets": (
         rf"/(?:[^/]*[._-])?{_WORDS}{_STAGE}\.{_DATA}$",
         rf"/(?:{_OWNER})?tokens?{_STAGE}\.{_DATA}$",
-        rf"/\.(?:{_WORDS}|tokens?)(?=/|$)",
+        rf"/\.(?:{_WORDS}|tokens?)(?:/|$)",
     ),
     "a cloud's credential service": (
-        r"/(?:169\.254\.(?:169\.254|170\.2)|metadata\.goog(?:le\.internal)?|100\.100\.100\.200)(?::\d+)?(?=/|$)",
-        r"/(?:0xa9fea9fe|2852039166|0251\.0376\.0251\.0376)(?::\d+)?(?=/|$)",
+        r"/(?:169\.254\.(?:169\.254|170\.2)|metadata\.goog(?:le\.internal)?|100\.100\.100\.200)(?::\d+)?(?:/|$)",
+        r"/(?:0xa9fea9fe|2852039166|0251\.0376\.0251\.0376)(?::\d+)?(?:/|$)",
         r"/\[(?:fd00:ec2::254|::ffff:(?:169\.254\.169\.254|a9fe:a9fe))\]?",
     ),
 }
@@ -100,6 +102,7 @@ _REASONS = tuple(_MATERIAL)
 _SECRET = re.compile(
     "|".join(f"(?P<r{index}>{'|'.join(_MATERIAL[reason])})" for index, reason in enumerate(_REASONS))
 )
+_SAMPLE = re.compile(r"/\.env(?:rc)?\.(?:example|sample|template|dist|defaults|schema)$")
 _PLAIN_NAME = re.compile(rf"/(?:{_WORDS}|tokens?|g?shadow)$")
 
 # What a wildcard must not reach. Of the second group only the stem counts: '*.json' is no search for secrets.
@@ -127,7 +130,7 @@ def names_secret(path: str, *, named_path: bool, protected: Sequence[str] = ()) 
 
     `named_path` says that the text is known to be a local path, so that plain words such as 'secrets' count.
     """
-    match = _SECRET.search(path)
+    match = _SECRET.search(_SAMPLE.sub("", path))
     if match is not None:
         return _REASONS[int(str(match.lastgroup)[1:])]
     if named_path and _PLAIN_NAME.search(path):
@@ -163,7 +166,7 @@ def _expansions(path: str) -> Iterator[str]:
 
 
 def _aims(path: str) -> bool:
-    if _SECRET.search(path):
+    if _SECRET.search(_SAMPLE.sub("", path)):
         return True
     parts = [part if len(part) <= _MAX_PART else "" for part in _STARS.sub("*", path).strip("/").split("/")]
     return any(_covers(parts, target.split("/"), stem=False) for target in _GLOB_TARGETS) or any(

@@ -4,12 +4,12 @@ Owns the file's format and its limits. Reading the file belongs to bootstrap; ap
 `approval`. A file that asks for less than the specifications fix is refused as a whole.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, cast
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConfigError
 from steward.contract.tool import RiskLevel
 from steward.policy.bounds import NO_BOUNDS, Bounds

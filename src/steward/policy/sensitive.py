@@ -5,7 +5,7 @@ in `material`. Pure: links are followed only through the `resolve` that the call
 something only ever raises a risk, so every doubt is a finding.
 """
 
-import re
+import itertools
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,6 +13,7 @@ from os import PathLike, fsdecode
 from typing import Any, cast
 from urllib.parse import unquote
 
+from steward.contract import linear_re as re
 from steward.policy.material import glob_reaches, names_secret
 
 Resolve = Callable[[str], str]
@@ -21,6 +22,7 @@ MAX_DEPTH = 32
 MAX_VALUES = 20_000
 MAX_CHARACTERS = 1_000_000
 MAX_PATH = 4_096
+MAX_WILDCARDS = 256  # in one call; each is tried against all that a wildcard must not reach
 _MAX_DECODES = 4
 
 _PATH_KEY = re.compile(
@@ -62,9 +64,10 @@ def find_sensitive(
     `protected` adds path patterns of the workspace's own (`*` within a folder, `**` across).
     """
     found: dict[str, None] = {}
+    wildcards = itertools.count(1)
     try:
         for text in _texts(parameters):
-            for reason in _judge(text, resolve, protected):
+            for reason in _judge(text, resolve, protected, wildcards):
                 found[reason] = None
     except _TooMuch as limit:
         found[str(limit)] = None
@@ -119,7 +122,9 @@ def _names_a_path(flat_key: str) -> bool:
     return _PATH_KEY.search(flat_key) is not None
 
 
-def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> Iterator[str]:
+def _judge(
+    text: _Text, resolve: Resolve | None, protected: Sequence[str], wildcards: Iterator[int]
+) -> Iterator[str]:
     value, key = text
     is_path = _names_a_path(key)
     if not is_path and _harmless(value):
@@ -136,6 +141,9 @@ def _judge(text: _Text, resolve: Resolve | None, protected: Sequence[str]) -> It
         named_path = is_path and candidate == value.strip()
         if not named_path and _harmless(candidate):
             continue
+        wild = _GLOB.search(candidate) and not _MORE_THAN_A_PATH.search(candidate)
+        if wild and next(wildcards) > MAX_WILDCARDS:
+            raise _TooMuch("The arguments hold too many wildcards to inspect.")
         yield from _judge_path(candidate, named_path=named_path, protected=protected)
         if resolve is not None:
             yield from _judge_resolved(candidate, named_path, resolve, protected)

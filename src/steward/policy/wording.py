@@ -4,9 +4,9 @@ Owns the reading of names ('issue_write', 'listAdd', 'get_or_create') and senten
 fetch ...', 'Create or update ...'). What the verbs weigh is decided in `estimate`.
 """
 
-import re
 from collections.abc import Sequence
 
+from steward.contract import linear_re as re
 from steward.policy.lexicon import PLAIN_READS, SURE_READS, VERBS, Act, Verb, verb
 
 WORD = re.compile(r"[A-Za-z]+")
@@ -108,7 +108,7 @@ def head_verb(sentence: str) -> Verb | None:
     return max(said, key=lambda one: one.act) if said else None
 
 
-def _joined(sentence: str, matches: Sequence[re.Match[str]], position: int) -> bool:
+def _joined(sentence: str, matches: Sequence[re.Match], position: int) -> bool:
     before = matches[position - 1]
     between = sentence[before.end() : matches[position].start()].strip()
     return before[0].casefold() in _JOINTS or between in {",", "/", "&"}

@@ -9,13 +9,13 @@ import asyncio
 import contextlib
 import math
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.contract.call import Done, Failed, ToolResult, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec

@@ -5,9 +5,10 @@ order in which the tools came.
 """
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+
+from steward.contract import linear_re as re
 
 MAX_NAME = 64
 SEPARATOR = "__"

@@ -9,7 +9,6 @@ Owns the judgement and its words; the store keeps the pins.
 import difflib
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Any, cast
 
 import orjson
 
+from steward.contract import linear_re as re
 from steward.contract.pins import Pin
 
 PINNED_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -42,7 +42,7 @@ _INSTRUCTIONS = {
         \b(before|after|whenever|instead\ of)\b .{0,20} \b(using|calling|invoking|running)\b .{0,10}
         \b(any|every|all|each)\b .{0,15} \btools?\b""",
     "asks for secrets on this machine": r"""
-        (~/|/home/\S+/|\.)(ssh/(?!\S*\.pub\b)|aws/|gnupg/|netrc\b|kube/config)
+        (~/|/home/\S{1,255}/|\.)(ssh/(?!\S{0,255}\.pub\b)|aws/|gnupg/|netrc\b|kube/config)
         | \bid_(rsa|ed25519)\b(?!\.pub) | /etc/(passwd|shadow)\b""",
     "asks for the conversation": r"""
         \b(entire|full|whole|complete)\b .{0,15} \b(conversation|chat)\ (history|log)\b .{0,40}

@@ -89,6 +89,9 @@ class RegistryWriter:
         """What tools.json says of a tool now."""
         return self._agent.entry(name)
 
+    def problem(self) -> str | None:
+        return self._agent.problem()
+
     async def close(self) -> None:
         """Finish what was accepted."""
         if self._worker is not None:

@@ -54,7 +54,7 @@ class ScriptToolsAgent:
         self._specs = AgentManifest(id=AGENT_ID, name="Python tools", tools=())
         self._files: Mapping[str, ScriptFiles] = {}
         self._seen = stamp(file.path)
-        self.problem: str | None = None  # why the file as it stands now was not taken over
+        self._problem: str | None = None
         self._listeners: list[Callable[[], None]] = []
         self._watching: asyncio.Task[None] | None = None
 
@@ -82,8 +82,8 @@ class ScriptToolsAgent:
         scripts = {entry.script for entry in self._tools.tools.values()}
         missing = sorted(script for script in scripts if not (self.file.folder / script).is_file())
         facts = {"workers": list(self._pool.pids), "missing_scripts": missing}
-        if self.problem:
-            return Health(healthy=False, detail=self.problem, facts=facts)
+        if self._problem:
+            return Health(healthy=False, detail=self._problem, facts=facts)
         detail = f"missing scripts: {', '.join(missing)}" if missing else "ready"
         return Health(healthy=not missing, detail=detail, facts=facts)
 
@@ -96,11 +96,15 @@ class ScriptToolsAgent:
     def available(self) -> bool:
         return True
 
+    def problem(self) -> str | None:
+        """Why the file as it stands now was not taken over; the tools are the last good ones."""
+        return self._problem
+
     def reload(self) -> None:
         """Take over what the file says now. On any failure the tools stay what they were."""
         seen = stamp(self.file.path)
         self.adopt(self.file.load())
-        self._seen, self.problem = seen, None
+        self._seen, self._problem = seen, None
 
     def adopt(self, tools: LocalTools) -> None:
         """Calls in flight keep their workers; the next call meets the new definition."""
@@ -201,9 +205,10 @@ class ScriptToolsAgent:
         seen = stamp(self.file.path)
         try:
             self.reload()
-        except StewardError as error:
-            self._seen, self.problem = seen, error.explain()
-            logger.warning("tools_reload_failed", extra={"problem": self.problem})
+        except Exception as error:  # noqa: BLE001 - whatever is wrong, the watch goes on
+            told = error.explain() if isinstance(error, StewardError) else str(error)
+            self._seen, self._problem = seen, told
+            logger.warning("tools_reload_failed", extra={"problem": self._problem})
 
 
 def _implementation(entry: ToolEntry, files: ScriptFiles) -> str:

@@ -4,10 +4,10 @@ Owns the syntax and the system keyring. The environment itself comes in through 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConfigError
 from steward.contract.ports import SecretSource
 

@@ -3,7 +3,6 @@
 Owns how a name, a description and a schema become text. Does not own what is made of the text.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any, cast
 
 import orjson
 
+from steward.contract import linear_re as re
 from steward.contract.preferences import without_rivals
 from steward.contract.tool import ToolSpec
 

@@ -5,13 +5,13 @@ what is missing. Reaches a language model only through `CapabilityExtractor`, to
 """
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field
 
+from steward.contract import linear_re as re
 from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
 from steward.contract.tool import ToolSpec
 from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_named, suggestions

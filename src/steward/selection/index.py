@@ -5,7 +5,6 @@ arrive later than words (`missing`, `supply`), so a new tool is found by its wor
 and no registry: bootstrap brings tools, vectors and past requests.
 """
 
-import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
+from steward.contract import linear_re as re
 from steward.contract.ports import Embedder, RankedTool
 from steward.contract.tool import ToolSpec
 from steward.selection.definitions import Definition

@@ -3,7 +3,7 @@
 Owns the reading of English requests for naming what is wanted. Knows no tool and no capability.
 """
 
-import re
+from steward.contract import linear_re as re
 
 MOST_CLAUSES = 6
 
@@ -38,13 +38,13 @@ _POLITE = re.compile(
     r"is there (?:a|any) way (?:for (?:me|you|us) )?to)\b[\s,!.]*)+",
     re.IGNORECASE,
 )
-_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'(?!\w)")
+_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
 _JOINT = re.compile(
     r"\s*(?:[;,]?\s*\b(?:and then|then|after that|afterwards)\b|;|[.!?]\s+(?=[A-Z])|,?\s+and\s+)\s*",
     re.IGNORECASE,
 )
 # A name stands with a capital in a sentence; what is all capitals (PDFs, USD) is a kind of thing.
-_VALUE = re.compile(r"(?<=[a-z0-9,] )(?![A-Z]{2,}s?\b)[A-Z][\w'\u2019-]*|\b\S*\d\S*")
+_VALUE = re.compile(r"(?<=[a-z0-9,] )(?![A-Z]{2,}s?\b)[A-Z][\w'\u2019-]*|\b\S{0,99}\d\S*")
 _QUESTION = re.compile(
     r"(?:and\s+)?(?:tell me\s+|(?:do you )?know\s+|find out\s+)?"
     r"(?:what|who|whom|whose|when|where|why|which|how|explain|"

@@ -7,7 +7,6 @@ into text is the documents room's, in a process of its own.
 
 import asyncio
 import ipaddress
-import re
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +20,7 @@ from urllib.parse import urljoin
 import httpx
 from pydantic import BaseModel, Field
 
+from steward.contract import linear_re as re
 from steward.contract.errors import (
     ErrorCode,
     ForbiddenError,

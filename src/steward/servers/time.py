@@ -57,7 +57,7 @@ def _zone(name: str) -> ZoneInfo:
     if name not in available_timezones():
         name = _zones_of_places().get(name.strip().lower().replace(" ", "_"), name)
     if name not in available_timezones():
-        close = get_close_matches(name, available_timezones(), n=3)
+        close = get_close_matches(name[:80], available_timezones(), n=3)
         hint = f"Did you mean {' or '.join(close)}?" if close else "Use an IANA name such as 'Europe/Berlin'."
         raise InputError(f"There is no time zone '{name[:64]}'.", fix=hint)
     try:

@@ -9,7 +9,7 @@ import json
 import shutil
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,10 @@ from steward.storage.failures import explain_os_error
 MANIFEST = "manifest.json"
 VERSION = 1
 LARGEST = 64 * 2**30  # unpacked: more than that is no archive of ours but a trap
+MOST_TIMES = 100  # as large unpacked as packed; JSON lines pack ten to thirty times
+ALWAYS_UNPACKED = 16 * 2**20  # a small file may pack better
+MOST_PARTS = 1_000
+LONGEST_LINE = 64 * 2**20
 _BLOCK = 1 << 20
 
 
@@ -105,10 +109,11 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """An archive that was checked whole before it is read."""
+    """An archive that was checked whole before it is read. `strict` is for one that came over a wire."""
 
-    def __init__(self, path: Path, *, kind: str) -> None:
+    def __init__(self, path: Path, *, kind: str, strict: bool = False) -> None:
         self._path = path
+        self._strict = strict
         try:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile) as error:
@@ -134,8 +139,13 @@ class ArchiveReader:
 
     def _checked(self, kind: str) -> Mapping[str, Any]:
         sizes = {item.filename: item.file_size for item in self._zip.infolist()}
-        if MANIFEST not in sizes or sizes[MANIFEST] > 64 * _BLOCK or sum(sizes.values()) > LARGEST:
+        unpacked = sum(sizes.values())
+        if MANIFEST not in sizes or sizes[MANIFEST] > 64 * _BLOCK or unpacked > LARGEST:
             raise _broken(self._path, "it is no archive of Steward's")
+        if self._strict and len(sizes) > MOST_PARTS:
+            raise _broken(self._path, f"it has more than {MOST_PARTS} parts")
+        if self._strict and unpacked > max(ALWAYS_UNPACKED, MOST_TIMES * self._path.stat().st_size):
+            raise _broken(self._path, f"it unpacks to more than {MOST_TIMES} times its size")
         try:
             manifest = json.loads(self._zip.read(MANIFEST))
             known = (manifest["format"], int(manifest["version"]), dict(manifest["parts"]))
@@ -163,12 +173,14 @@ class ArchiveReader:
     def parts(self) -> Mapping[str, Mapping[str, Any]]:
         return self.manifest["parts"]
 
-    def lines(self, name: str) -> Iterator[str]:
+    def lines(self, name: str) -> Generator[str]:
         """The lines of a part; none where it is not there."""
         if name not in self.parts:
             return
         with self._zip.open(name) as file:
-            for line in file:
+            while line := file.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    raise _broken(self._path, f"{name} has a line of more than {LONGEST_LINE} bytes")
                 yield line.rstrip(b"\n").decode()
 
     def extract(self, name: str, target: Path) -> None:

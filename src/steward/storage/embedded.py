@@ -11,7 +11,6 @@ used: its own bookkeeping remembers process ids, and a killed program stays in i
 
 import fcntl
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -24,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConflictError, ErrorCode, StorageError
 from steward.storage import host
 from steward.storage.failures import explain_os_error

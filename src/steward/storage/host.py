@@ -7,7 +7,6 @@ import hashlib
 import importlib.util
 import os
 import pwd
-import re
 import socket
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from steward.contract import linear_re as re
 from steward.contract.errors import StorageError
 
 _SYSTEM_USER = "pgserver"

@@ -6,12 +6,12 @@ file that is not recorded is applied, also one with a lower number than the last
 """
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConfigError
 from steward.storage.codecs import Connection
 

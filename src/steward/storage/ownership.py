@@ -6,6 +6,7 @@ them, so that a document that must come back exactly does. What is there already
 never comes in under anybody else's name.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -112,16 +113,8 @@ class OwnedRows:
         return Taken(added, came - added)
 
     async def _receive(self, lines: Iterator[str]) -> int:
-        import orjson  # noqa: PLC0415 - only to check what comes in from outside
-
         count = 0
-        while batch := list(islice(lines, _BATCH)):
-            try:
-                rows = [(count + n, orjson.loads(line)) for n, line in enumerate(batch)]
-            except ValueError:
-                raise _unfit("a line") from None
-            if not all(isinstance(row, dict) for _, row in rows):
-                raise _unfit("a line")
+        while batch := await asyncio.to_thread(_some, lines):
             await self._session.executemany(
                 "INSERT INTO pg_temp.incoming SELECT $1, $2::text::json",
                 [(count + n, line) for n, line in enumerate(batch)],
@@ -152,6 +145,20 @@ class OwnedRows:
             f"noted AS (INSERT INTO pg_temp.newcomers SELECT '{table.name}', id FROM added) "
             "SELECT count(*) FROM added"
         )
+
+
+def _some(lines: Iterator[str]) -> list[str]:
+    """The next lines, unpacked and checked: each is a JSON object."""
+    import orjson  # noqa: PLC0415 - only to check what comes in from outside
+
+    batch = list(islice(lines, _BATCH))
+    try:
+        fit = all(isinstance(orjson.loads(line), dict) for line in batch)
+    except ValueError:
+        fit = False
+    if not fit:
+        raise _unfit("a line")
+    return batch
 
 
 def _value(table: Owned, column: str) -> str:

@@ -4,8 +4,9 @@ SQL = load("proposals")
 await database.fetchrow(SQL.get_proposal, proposal_id)
 """
 
-import re
 from pathlib import Path
+
+from steward.contract import linear_re as re
 
 FOLDER = Path(__file__).parent / "queries"
 _NAME = re.compile(r"^-- name: ?(.*)$", re.MULTILINE)

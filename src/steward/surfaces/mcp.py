@@ -12,6 +12,7 @@ from steward.contract.errors import ConfigError
 from steward.servers.gateway.guard import Guard, KnownKeys, RateLimit
 from steward.servers.gateway.http import HttpGateway
 from steward.settings import Settings
+from steward.surfaces.deadlines import PunctualHttp
 
 HOST = "127.0.0.1"
 
@@ -39,7 +40,12 @@ async def serve_http(settings: Settings, name: str, *, port: int, ready: Callabl
             guard = Guard(KnownKeys(platform.keys), limit=RateLimit.of(settings.rate_limit))
             app = HttpGateway(gateway, platform.orchestrator, guard=guard)
             config = uvicorn.Config(
-                app, log_config=None, access_log=False, lifespan="off", proxy_headers=False
+                app,
+                http=PunctualHttp,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                proxy_headers=False,
             )
             async with app.run():
                 ready(f"http://{HOST}:{listening.getsockname()[1]}/mcp")

@@ -1,8 +1,8 @@
 """Answers to an open question: yes, no, never mind, all of them, or one of a list."""
 
-import re
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
 from steward.tasks.politeness import bare
 from steward.tasks.references import read_ordinals
 

@@ -1,9 +1,9 @@
 """What an utterance asks to change about a task: its title, date, priority, description or state."""
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from steward.contract import linear_re as re
 from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention
 from steward.tasks.politeness import bare

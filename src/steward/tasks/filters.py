@@ -1,9 +1,9 @@
 """Which tasks a person asks to see: due when, how important, done or open, about what."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from steward.contract import linear_re as re
 from steward.tasks.dates.calendar import Grain, floor, shift
 from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention

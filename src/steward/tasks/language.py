@@ -5,10 +5,10 @@ dates,
 references and filters. Touches no task: whoever calls decides what to do, and asks where this module asks.
 """
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from steward.contract import linear_re as re
 from steward.tasks.changes import Changes, read_update
 from steward.tasks.filters import Filters, read_filters
 from steward.tasks.intents.classify import Intent, probabilities
@@ -86,7 +86,7 @@ _BARE_ADD = re.compile(
 )
 # Openings so plain that no statistics may overrule them.
 _OF_TASKS = r"(?:my|the|our|this|that|to-?do|do|tasks?)"
-_PLAIN: tuple[tuple[re.Pattern[str], Intent], ...] = tuple(
+_PLAIN: tuple[tuple[re.Pattern, Intent], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), intent)
     for pattern, intent in (
         (rf"^add\s*:?\s+(?:{'|'.join(sorted(TASK_VERBS))})\s+\S", Intent.ADD),

@@ -3,13 +3,13 @@
 Owns matching only: it never touches a task, and it never guesses between several.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Generic, TypeVar
 
+from steward.contract import linear_re as re
 from steward.contract.stems import english_stem
 
 T = TypeVar("T")

@@ -1,9 +1,9 @@
 """The tasks in a request to add: title, date, priority and description of each."""
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from steward.contract import linear_re as re
 from steward.tasks.dates.calendar import Grain, floor
 from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention

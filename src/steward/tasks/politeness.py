@@ -1,6 +1,6 @@
 """Takes the courtesy off an utterance: "could you please … for me, thanks" leaves what is asked."""
 
-import re
+from steward.contract import linear_re as re
 
 _BEFORE = re.compile(
     r"^(?:\s*(?:(?:yes|yeah|yep|sure)(?=\s*,\s*\w)|please|pls|plz|hey|hi|hello|ok(?:ay)?|kindly|alright|so"

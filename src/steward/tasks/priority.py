@@ -1,8 +1,9 @@
 """Priorities and the ways people say them."""
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from steward.contract import linear_re as re
 
 
 class Priority(StrEnum):

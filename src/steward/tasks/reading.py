@@ -3,13 +3,13 @@
 Pure. Raises `Refusal` with the contract's own code; never lets a value through that the store cannot keep.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from steward.contract import linear_re as re
 from steward.tasks.dates.find import DateNotUnderstoodError, parse_due
 from steward.tasks.envelopes import Refusal, TaskCode
 from steward.tasks.model import (

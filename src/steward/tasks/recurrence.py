@@ -3,9 +3,9 @@
 Gives a recurrence rule as RFC 5545 writes it, and the text with what still names the first date.
 """
 
-import re
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
 from steward.tasks.dates.words import WEEKDAYS
 
 _CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -100,5 +100,5 @@ def _named(text: str) -> Repetition | None:
     return Repetition(_NAMED[found.group("word").lower()], _put(text, found, ""))
 
 
-def _put(text: str, found: re.Match[str], words: str) -> str:
+def _put(text: str, found: re.Match, words: str) -> str:
     return f"{text[: found.start()]}{words}{text[found.end() :]}"

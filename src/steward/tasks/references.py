@@ -1,8 +1,8 @@
 """Which task an utterance points to: the words that name it, a number in the last list, or "it"."""
 
-import re
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
 from steward.tasks.politeness import bare
 
 _ONES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
@@ -29,7 +29,7 @@ FROM_LIST = re.compile(
     rf"|tasks|items|shopping|to[\s-]?dos?|"
     r"errands|today|tomorrow|work|pending|housework|reminders|current|do|buy|home"
     r"|shit)(?:\s+(?:to\s+)?(?:do|be\s+done|complete|accomplish|"
-    r"buy|get|today|tomorrow|tasks))*)?(?=\s*(?:$|[,.;!?]|\b(?:today|tomorrow|please|and|as|cause|because"
+    r"buy|get|today|tomorrow|tasks)){0,8})?(?=\s*(?:$|[,.;!?]|\b(?:today|tomorrow|please|and|as|cause|because"
     r"|if|unless|i|so|too|also)\b))",
     re.IGNORECASE,
 )

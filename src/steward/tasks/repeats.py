@@ -4,13 +4,13 @@ Pure. Owns which rules are accepted: only parts that come true again soon, so th
 program searching a calendar in which it never does.
 """
 
-import re
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrule, rrulestr
 
+from steward.contract import linear_re as re
 from steward.tasks.envelopes import Refusal, TaskCode
 from steward.tasks.model import Due
 

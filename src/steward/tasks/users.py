@@ -4,11 +4,11 @@ Owns what a user id and a zone may be. `local` is the person at this machine; it
 """
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from steward.contract import linear_re as re
 from steward.contract.errors import ConflictError, InputError, NotFoundError
 from steward.tasks.envelopes import TaskCode
 from steward.tasks.model import User

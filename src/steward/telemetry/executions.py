@@ -6,7 +6,6 @@ a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostic
 """
 
 import asyncio
-import re
 import tempfile
 import threading
 from collections import deque
@@ -20,6 +19,7 @@ from typing import Any, assert_never
 
 import orjson
 
+from steward.contract import linear_re as re
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.errors import InputError
 from steward.orchestrator.ports import Clock, Execution

@@ -56,15 +56,24 @@ def test_rules_are_read_again_when_the_file_changes(tmp_path: Path) -> None:
     assert [rule.tool for rule in rules().rules] == ["notes__append"]
 
 
-def test_a_file_that_breaks_while_running_keeps_the_last_good_rules_and_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["trust = [", None, "a = " + "[" * 5_000, 'trust = ["delete_task"]'])
+def test_a_policy_that_breaks_or_goes_while_running_closes_the_door_until_it_is_whole(
+    tmp_path: Path, content: str | None
+) -> None:
     path = tmp_path / "policy.toml"
     path.write_text('trust = ["notes__append"]\n')
     rules = WatchedRules(path)
     good = rules()
-    path.write_text("trust = [")
-    assert (rules(), rules.problem is not None) == (good, True)
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    for _ in range(2):
+        with pytest.raises(ConfigError) as caught:
+            rules()
+        assert (caught.value.code, str(path) in caught.value.message) == ("POLICY_FAILED", True)
+    assert (rules.known, str(path) in (rules.problem() or "")) == (good, True)
     path.write_text("")
-    assert (rules().rules, rules.problem) == ((), None)
+    assert (rules().rules, rules.problem()) == ((), None)
 
 
 @pytest.mark.parametrize("content", [b"trust = [", b"\xff\xfe", b'trust = ["delete_task"]'])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.policy import find_sensitive
-from steward.policy.sensitive import MAX_DEPTH, MAX_PATH, MAX_VALUES
+from steward.policy.sensitive import MAX_DEPTH, MAX_PATH, MAX_VALUES, MAX_WILDCARDS
 
 SENSITIVE = [
     "prod.env.local",
@@ -420,3 +420,9 @@ def test_case_and_encoding_do_not_hide_a_path(data: st.DataObject) -> None:
         for c in "/etc/shadow"
     )
     assert find_sensitive({"path": spelled})
+
+
+def test_a_call_with_more_wildcards_than_can_be_looked_at_is_a_finding():
+    many = [f"/data/{number}*/x" for number in range(MAX_WILDCARDS + 1)]
+    assert find_sensitive({"items": many}) == ("The arguments hold too many wildcards to inspect.",)
+    assert find_sensitive({"items": many[:-1]}) == ()

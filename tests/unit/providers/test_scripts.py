@@ -309,7 +309,7 @@ async def test_an_edit_by_hand_is_picked_up_and_a_broken_one_is_not(tmp_path: Pa
         assert await agent.execute("two", {}) == Done(data=2)
 
         (tmp_path / "tools.json").write_text("{")
-        await until(lambda: agent.problem is not None)
+        await until(lambda: agent.problem() is not None)
         assert not (await agent.health()).healthy
         assert await agent.execute("two", {}) == Done(data=2)
 

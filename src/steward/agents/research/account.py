@@ -5,7 +5,6 @@ sources say it, whether the others agree, and what failed on the way. A model's 
 for nothing.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from steward.agents.research.evidence import (
@@ -25,6 +24,7 @@ from steward.agents.research.evidence import (
 )
 from steward.agents.research.questions import keywords, names_in
 from steward.agents.research.quotable import sentences
+from steward.contract import linear_re as re
 from steward.conversations.model import Source
 from steward.models.planner.words import stems
 

@@ -1,7 +1,6 @@
 """Questions: what one asks, whether it is several, and which words carry it. Pure."""
 
-import re
-
+from steward.contract import linear_re as re
 from steward.models.planner.words import STOP, bare, split_name, stem, stems, word_set
 
 MOST_QUESTIONS = 4
@@ -120,7 +119,7 @@ def _with_subject(part: str, subject: str) -> str:
     if not subject or _NAME.search(part[1:]):
         return part
 
-    def named(found: re.Match[str]) -> str:
+    def named(found: re.Match) -> str:
         return f"{subject}'s" if found[1].lower() in _POSSESSIVE else subject
 
     return _PRONOUN.sub(named, part, count=1)

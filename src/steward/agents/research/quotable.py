@@ -3,8 +3,9 @@
 Words are never changed: a quote must be what the source says. Headings are left out, they say nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
+
+from steward.contract import linear_re as re
 
 SHORTEST, LONGEST = 15, 600  # characters of what is worth quoting
 _WRAPPED = 60  # characters from which a line was rather wrapped than ended
@@ -13,10 +14,10 @@ _RULE = re.compile(r"^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)*\|?\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _QUOTED_LINE = re.compile(r"^\s*>+\s?")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]?[A-Z0-9])")
-_CODE_SPAN = re.compile(r"(`+)(.+?)\1")
+_CODE_SPAN = re.compile(r"```(.+?)```|``(.+?)``|`(.+?)`")
 _HOLE = "\ue000"  # of no alphabet: where code was set aside
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?![\w*])")
 
 
 def sentences(text: str) -> list[str]:
@@ -78,8 +79,8 @@ def _plain(text: str) -> str:
     """Without markup; what is marked as code stays as it is, underscores and all."""
     code: list[str] = []
 
-    def set_aside(found: re.Match[str]) -> str:
-        code.append(found[2])
+    def set_aside(found: re.Match) -> str:
+        code.append(next(filter(None, found.groups())))
         return _HOLE
 
     left = _LINK.sub(lambda found: found[1], _CODE_SPAN.sub(set_aside, text.replace(_HOLE, "")))

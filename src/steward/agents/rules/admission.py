@@ -4,7 +4,6 @@ Owns refusals: things nobody looked up, calls that failed already, calls that no
 call runs nothing; the model reads why and what to do instead.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -16,6 +15,7 @@ from steward.agents.rules.base import Lenient
 from steward.agents.session import Session
 from steward.agents.task_reader import TaskReader
 from steward.agents.toolset import reads_only
+from steward.contract import linear_re as re
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import CallRecord, CallStatus

@@ -4,12 +4,11 @@ For turns in which nothing was changed. There a sentence has to show that it cla
 than to show that it claims something, because there is no end to the ways of claiming.
 """
 
-import re
-
 from steward.agents.rules.claims import is_denial
 from steward.agents.rules.grounding import Ground
 from steward.agents.rules.sentences import HOLE, Sentence
 from steward.agents.rules.vocabulary import BASIC, COURTESY
+from steward.contract import linear_re as re
 
 # Patterns in which a space stands for any white space.
 _OPENINGS = (

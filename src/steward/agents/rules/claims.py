@@ -5,12 +5,12 @@ something being done, a state that only a change brings about, a "now" that comp
 bare "done". Denials, questions, conditions, possibilities and descriptions are no claims. Pure.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steward.agents.rules.lexicon import ALIKE, BASE, HARMLESS, NOUNS, ONGOING, PAST, STATES
 from steward.agents.rules.sentences import HOLE, Sentence, sentences, words_of
+from steward.contract import linear_re as re
 
 _DENIED = re.compile(
     r"\b(?:not|never|no(?!\s+(?:longer|more|problem|worries|sooner|need|trouble))|none|nothing|nobody|without|unable|neither|nor"
@@ -87,7 +87,7 @@ _EARLIER = re.compile(
 _US = re.compile(r"\b(?:i|we|i've|we've|i'm|i'll|your|you're|steward)\b")
 _IT = re.compile(r"\b(?:it|that|this|they|them|it's|that's)\b")
 # "Deleted." and "Sent to Bob", not "Built in 1889": that is how the world is told.
-_SUBJECTLESS = re.compile(r"\W*\w+\b(?!\s+(?:in|by|as|from|on|around|during|between|at)\b)")
+_SUBJECTLESS = re.compile(r"\A\W*\w+\b(?!\s+(?:in|by|as|from|on|around|during|between|at)\b)")
 
 
 @dataclass(frozen=True, slots=True)

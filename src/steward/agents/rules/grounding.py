@@ -3,7 +3,6 @@
 Pure. Finds what no tool returned and nobody said: titles, ids, details, counts, and content from nowhere.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -14,6 +13,7 @@ from steward.agents.ledger import Ledger
 from steward.agents.rules.sentences import Sentence, words_of
 from steward.agents.rules.vocabulary import BASIC
 from steward.agents.task_words import Record
+from steward.contract import linear_re as re
 from steward.conversations.model import CallStatus
 from steward.tasks.dates.calendar import OutOfCalendarError
 from steward.tasks.dates.find import find_dates

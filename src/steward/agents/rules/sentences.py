@@ -1,15 +1,19 @@
 """Answers taken apart: sentences, clauses, quotes. What is quoted is not said by the one who quotes it."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 
+from steward.contract import linear_re as re
+
 _QUOTED = re.compile(
-    r"\"([^\"\n]{1,600})\"|\u201c([^\u201d\n]{1,600})\u201d|\u2018([^\u2019\n]{1,600})\u2019(?!\w)|(?<![\w])'([^\n]{1,600}?)'(?!\w)|`([^`\n]{1,600})`"
+    r"\"([^\"\n]{1,600})\"|\u201c([^\u201d\n]{1,600})\u201d|\u2018([^\u2019\n]{1,600})\u2019\B|\B'([^\n]{1,600}?)'\B|`([^`\n]{1,600})`"
 )
 _BOLD = re.compile(r"(?<!\*)\*\*([^*\n]{1,600})\*\*|(?<!\w)__([^_\n]{1,600})__|~~([^~\n]{1,600})~~")
 _ITEM = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*\u2022\u2013\u25aa\u25e6+|](?!\*)|\[[ xX✓]?\]|[☐☑✅✔✓❌🔲])+\s*")
-_BREAK = re.compile(r"(?<=[.!?\u2026])[\"'\u201d\u2019)]*\s+|\s*[;\n]+\s*|\s+[\u2014\u2013-]{1,2}\s+")
+_BREAK = re.compile(
+    r"(?<=[.!?\u2026])[\"'\u201d\u2019)]{0,9}\s{1,99}|\s{0,99}[;\n]{1,99}\s{0,99}"
+    r"|\s{1,99}[\u2014\u2013-]{1,2}\s{1,99}"
+)
 _CLAUSE = re.compile(
     r"\s*,\s*(?:and\s+|but\s+|so\s+|then\s+)?|\s*:\s+|\s+(?:and|but|so|then|while|because|though|although|however)\s+"
     r"|\s*\(\s*|\s*\)\s*",
@@ -72,7 +76,7 @@ def _readable(text: str) -> str:
 def _masked(text: str, names: tuple[str, ...], holes: list[str]) -> str:
     """The text with every quote and every name replaced by a mark that says which one it was."""
 
-    def hide(found: re.Match[str]) -> str:
+    def hide(found: re.Match) -> str:
         quoted = next((part for part in found.groups() if part), found.group())
         holes.append(quoted)
         return f"{HOLE}{len(holes) - 1}{HOLE}"

@@ -5,7 +5,6 @@ the record says instead. Rendering never depends on understanding the model: a t
 is told from the ledger, and a turn in which nothing changed may not sound as if something had.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -23,6 +22,7 @@ from steward.agents.rules.sentences import Sentence, sentences, words_of
 from steward.agents.rules.wording import MAX_CHARACTERS
 from steward.agents.session import Session
 from steward.agents.task_words import Record
+from steward.contract import linear_re as re
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import AnswerStatus, CallRecord, CallStatus
 from steward.tasks.answers import Words, read_answer

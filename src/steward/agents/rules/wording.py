@@ -1,12 +1,12 @@
 """Whatever a model returns, a person reads words: never nothing, never machine talk, never a flood."""
 
-import re
 from dataclasses import replace
 
 from steward.agents.ledger import Ledger
 from steward.agents.profile import Draft
 from steward.agents.rules.base import Lenient
 from steward.agents.session import Session
+from steward.contract import linear_re as re
 from steward.conversations.model import AnswerStatus
 
 MAX_CHARACTERS = 20_000

@@ -5,7 +5,6 @@ name and description are looked at before. A folder that cannot be read is left 
 others stay usable. Does not own what a skill may do: the door and the rules judge every call.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError, NotFoundError
 from steward.contract.ports import Embedder
 from steward.contract.schema import compile_schema
@@ -69,7 +69,7 @@ class SkillBook:
         self._folders = tuple(folders)  # later ones win
         self._embedder = embedder
         self._reading = threading.Lock()
-        self._known: dict[Path, tuple[float, Skill | Unusable]] = {}
+        self._known: dict[Path, tuple[float, tuple[Skill | Unusable, ...]]] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def skills(self) -> tuple[Skill, ...]:
@@ -105,7 +105,7 @@ class SkillBook:
         return [max(float(self._vectors[text] @ asked) for text in group) for group in texts]
 
     def _all(self) -> Iterator[Skill | Unusable]:
-        """Read again only what changed since."""
+        """Read again only what changed since. What breaks keeps its last good text, beside what is wrong."""
         for folder in self._folders:
             for file in sorted(folder.glob(f"*/{FILE}")):
                 try:
@@ -115,8 +115,11 @@ class SkillBook:
                 with self._reading:
                     known = self._known.get(file)
                     if known is None or known[0] != changed:
-                        known = self._known[file] = (changed, _read(file))
-                yield known[1]
+                        read = _read(file)
+                        good = [each for each in (known or (0, ()))[1] if isinstance(each, Skill)]
+                        kept = (*good, read) if isinstance(read, Unusable) else (read,)
+                        known = self._known[file] = (changed, kept)
+                yield from known[1]
 
 
 def _masked(text: str) -> str:
@@ -146,6 +149,8 @@ def parse(text: str, folder: Path) -> Skill:
         said: Any = yaml.safe_load(front[1])
     except yaml.YAMLError as error:
         raise InputError(f"The front matter of {FILE} is no YAML: {error}.", fix="Check it.") from error
+    except RecursionError as error:
+        raise InputError(f"The front matter of {FILE} is nested too deeply.", fix="Flatten it.") from error
     if not isinstance(said, Mapping):
         raise InputError(f"The front matter of {FILE} is no mapping.", fix="Write name: and description:.")
     given = cast("Mapping[str, Any]", said)

@@ -4,7 +4,6 @@ A skill that says how it is run (`run` and `parameters`) needs nobody who follow
 its parameters are read from what was said, and its command goes through `code_execution`, which asks first.
 """
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any, cast
 
 from steward.agents.skills.book import FOLDER, Found, Skill, SkillBook, fill_command
 from steward.agents.skills.tools import USE, mapping
+from steward.contract import linear_re as re
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue, Step

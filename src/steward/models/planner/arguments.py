@@ -5,10 +5,10 @@ thing. Nothing is invented: a value stands in the utterance, is a choice the sch
 that the date reader found there.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InvalidSchemaError
 from steward.contract.schema import compile_schema
 from steward.models.planner.finding import (

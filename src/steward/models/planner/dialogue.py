@@ -5,7 +5,6 @@ Owns reading Pydantic AI's messages. The planner keeps nothing between requests:
 are part of the stored history.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -19,6 +18,8 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+
+from steward.contract import linear_re as re
 
 PLANNER = "planner"  # the key in a response's details
 CALL_ID = "plan-{}"

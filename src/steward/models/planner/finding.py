@@ -3,24 +3,25 @@
 Owns which stretch of the text each value came from, so that no stretch is used twice.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.models.planner.parameters import Kind, Parameter, resolve, type_of
 from steward.models.planner.readers import DateFound
 from steward.models.planner.words import NUMBER_WORDS, STOP, WORD, split_name, stem, stems, word_set
 
 Span = tuple[int, int]
 
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|\u2018([^\u2019]+)\u2019|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|\u2018([^\u2019]+)\u2019|\B'([^']+)'\B|`([^`]+)`")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:[.,]\d+)?(?![\w-])%?")
 _SHAPES = {
     "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w"),
     "uri": re.compile(r"\b(?:https?|ftp)://[^\s\"'<>]*[^\s\"'<>.,;!?)]"),
     "path": re.compile(
-        r"(?<!\w)(?:~|\.{1,2}|[\w-]+)?/[^\s\"'<>]*[^\s\"'<>.,;!?)]|\b[\w-]+\.[A-Za-z]{2,4}\b(?!\.)"
+        r"(?<!\w)(?:~|\.{1,2}|[\w-]{1,255}+)?/[^\s\"'<>]*[^\s\"'<>.,;!?)]"
+        r"|\b[\w-]{1,255}+\.[A-Za-z]{2,4}\b(?!\.)"
     ),
 }
 _SHAPE_WORDS = {

@@ -1,10 +1,10 @@
 """What was asked for: the clauses of an utterance and the tool that each one means."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.language.reading import Readable, RequestReader, read
 from steward.language.values import Moment
 from steward.models.planner.answers import first_sentence, numbered
@@ -35,7 +35,7 @@ _THEN = re.compile(
     r"\s*(?:;|,?\s*\b(?:and then|then|after that|afterwards)\b|[.!?]\s+(?=[A-Z]))\s*", re.IGNORECASE
 )
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
-_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'(?!\w)")
+_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
 MAX_CLAUSES = 6
 FIRST_READ = 5  # tools that are read beside a request; twice as many more where none of them fits
 
@@ -50,7 +50,7 @@ def clauses_of(utterance: str) -> list[str]:
     return found[:MAX_CLAUSES] or [utterance]
 
 
-def _split(separator: re.Pattern[str], text: str) -> list[str]:
+def _split(separator: re.Pattern, text: str) -> list[str]:
     """Split outside of quotes."""
     hidden = _QUOTE.sub(lambda found: "\0" * len(found.group()), text)
     pieces: list[str] = []

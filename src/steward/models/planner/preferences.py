@@ -4,10 +4,10 @@ Owns whether the condition of such an instruction holds for what was said, and w
 An instruction decides between tools that fit anyway; it never makes one fit.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from steward.contract import linear_re as re
 from steward.contract.preferences import Preference
 from steward.models.planner.words import STOP, split_name, stem, stems, word_set
 

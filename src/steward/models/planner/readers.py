@@ -5,7 +5,6 @@ readers by name and asks them first. That is how a domain's own language plugs i
 the hook, the reader knows the domain.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic_ai import ToolDefinition
 
+from steward.contract import linear_re as re
 from steward.models.planner.dialogue import Step
 
 READER = "reader"  # the metadata key

@@ -4,16 +4,17 @@ Owns the rule that an identifier is taken from a result and never from anywhere 
 """
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from steward.contract import linear_re as re
 from steward.models.planner.dialogue import Step
 from steward.models.planner.parameters import Kind, Parameter
 from steward.models.planner.words import ordinal, split_name, stem, stems
 
 NEAR = 0.8  # how alike two texts must be for one to be a slip of the other
+LONGEST = 200  # characters compared: the time grows with their square
 _IDS = ("id", "uuid", "identifier", "key", "handle")
 _NAMES = ("title", "name", "label", "subject", "summary", "text", "description", "content", "message")
 _IT = re.compile(r"^\W*(?:it|that|this|them|that one|this one|the same|the same one)\W*$", re.IGNORECASE)
@@ -166,7 +167,10 @@ def _all_words(said: str, candidate: tuple[Any, Thing]) -> bool:
 
 
 def _nearly(said: str, candidate: tuple[Any, Thing]) -> bool:
-    return any(difflib.SequenceMatcher(None, said, text).ratio() >= NEAR for text in _texts(candidate))
+    return any(
+        difflib.SequenceMatcher(None, said[:LONGEST], text[:LONGEST]).ratio() >= NEAR
+        for text in _texts(candidate)
+    )
 
 
 def nearest(mention: str, candidates: Sequence[tuple[Any, Thing]], *, limit: int = 3) -> list[str]:
@@ -176,6 +180,8 @@ def nearest(mention: str, candidates: Sequence[tuple[Any, Thing]], *, limit: int
 
     def likeness(title: str) -> float:
         shared = len(said & set(stems(title)))
-        return shared + difflib.SequenceMatcher(None, mention.lower(), title.lower()).ratio()
+        return (
+            shared + difflib.SequenceMatcher(None, mention.lower()[:LONGEST], title.lower()[:LONGEST]).ratio()
+        )
 
     return sorted(titles, key=lambda title: (-likeness(title), title))[:limit]

@@ -3,9 +3,9 @@
 Owns no tool names and no domain: what a tool is about, its definition says.
 """
 
-import re
 from functools import lru_cache
 
+from steward.contract import linear_re as re
 from steward.contract.stems import english_stem
 
 
@@ -51,7 +51,12 @@ _INTENTION = {stem(word): group.split()[0] for group in _VERBS for word in group
 
 def split_name(name: str) -> list[str]:
     """The words of an identifier: dueDate, due_date and due-date alike."""
-    return [word.lower() for word in WORD.findall(_CAMEL.sub(" ", name).replace("_", " "))]
+    return list(_words_in(name))
+
+
+@lru_cache(maxsize=512)  # one message is compared with every tool
+def _words_in(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in WORD.findall(_CAMEL.sub(" ", name).replace("_", " ")))
 
 
 @lru_cache(maxsize=4_000)

@@ -7,10 +7,10 @@ Reading either is a call through the door, by tools that no list shows.
 
 import asyncio
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from steward.contract import linear_re as re
 from steward.contract.agent import AgentManifest
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec

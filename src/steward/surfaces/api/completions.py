@@ -7,7 +7,6 @@ of. One that matches none (edited, regenerated, from elsewhere) starts a new one
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from steward.bootstrap import Platform
+from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import InputError, StewardError
 from steward.conversations.model import Finished, Speaker, TextWritten

@@ -30,6 +30,11 @@ class Readiness(BaseModel):
     agents: dict[str, str] | None = Field(
         default=None, description="Agents that do not run, and why; the others go on."
     )
+    configuration: dict[str, str] | None = Field(
+        default=None,
+        description="Files of the home that cannot be used as they are, and why. What was good stays in "
+        "force; without a policy no tool runs.",
+    )
 
 
 @router.get("/healthz", response_model_exclude_none=True)
@@ -56,6 +61,9 @@ async def ready(platform: Here, request: Request, response: Response) -> Readine
         problems["database"] = error.explain() if isinstance(error, StewardError) else "It did not answer."
     if not platform.executions.accepting():
         problems["execution log"] = platform.executions.problem() or "It cannot be written."
+    broken = await asyncio.to_thread(platform.broken_files)
+    if unruled := platform.rules.problem():
+        problems["policy"] = unruled
     if problems:
         response.status_code = 503
     status: Literal["ready", "not ready"] = "not ready" if problems else "ready"
@@ -66,4 +74,4 @@ async def ready(platform: Here, request: Request, response: Response) -> Readine
         for agent in platform.orchestrator.lifecycle.statuses()
         if agent.state is not LifecycleState.RUNNING
     }
-    return Readiness(status=status, problems=problems, agents=agents)
+    return Readiness(status=status, problems=problems, agents=agents, configuration=broken)

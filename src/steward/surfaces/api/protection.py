@@ -6,7 +6,6 @@ request ids and the access log. Plain ASGI: it costs microseconds and wraps moun
 
 import ipaddress
 import logging
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Set
 from typing import Any
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 
+from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode
 from steward.surfaces.api.problems import problem

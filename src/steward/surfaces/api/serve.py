@@ -22,6 +22,7 @@ from steward.settings import Settings
 from steward.surfaces.api import terminal
 from steward.surfaces.api.app import create_app
 from steward.surfaces.api.mcp import WithGateway
+from steward.surfaces.deadlines import PunctualHttp
 from steward.surfaces.instance import Instance, announced, require_none
 from steward.surfaces.web.serving import Page
 from steward.surfaces.web.visits import SignInLinks
@@ -67,6 +68,7 @@ async def serve(
             app = WithGateway(api, platform, any_host=others)
             config = uvicorn.Config(
                 app,
+                http=PunctualHttp,
                 log_config=None,
                 access_log=False,
                 lifespan="off",

@@ -5,7 +5,6 @@ from the product. Changes nothing outside its temporary folder.
 """
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 
 import typer
 
+from steward.contract import linear_re as re
 from steward.contract.errors import StewardError
 from steward.surfaces.cli.output import Exit, say, show_error
 

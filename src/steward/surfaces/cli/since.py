@@ -1,8 +1,8 @@
 """A moment in the past as people type it: a date, a time, or how long ago."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
+from steward.contract import linear_re as re
 from steward.contract.errors import InputError
 
 AGO = re.compile(r"(\d{1,6})\s*([mhdw])")

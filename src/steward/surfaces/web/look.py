@@ -5,7 +5,6 @@ Owns nothing but presentation. Whatever comes from others (titles, arguments, re
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import streamlit as st
+
+from steward.contract import linear_re as re
 
 PICTURES = Path(__file__).parent / "pictures"
 Colour = Literal["red", "orange", "blue", "green", "gray", "violet"]

@@ -1,7 +1,8 @@
 """Passages with the searched words marked. Pure: text in, markup out; the text stays text."""
 
-import re
 from html import escape
+
+from steward.contract import linear_re as re
 
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _CODE = re.compile(r"`([^`\n]+)`")

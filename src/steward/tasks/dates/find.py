@@ -18,6 +18,7 @@ from steward.tasks.dates.words import FOLLOWERS, PREPOSITIONS
 
 _RANGE = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "through", "thru"})
 _LONGEST = 10_000  # characters read; a task's words are far fewer, a pasted book is not a date
+_MOST_TOKENS = 1_000
 _NAME_LEADS = PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"}
 _YEAR_LEADS = frozenset(
     "in since until till by during before after of year from for through around about circa".split()  # noqa: SIM905 one line reads well
@@ -44,7 +45,7 @@ class _Hit:
 
 def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple[DateMention, ...]:
     """Every date in the text, in order, resolved against now; none overlaps another."""
-    tokens = tokenize(text[:_LONGEST])
+    tokens = tokenize(text[:_LONGEST], most=_MOST_TOKENS)
     reader = Reader(tokens, now, prefer_future, expression)
     mentions: list[DateMention] = []
     i = 0

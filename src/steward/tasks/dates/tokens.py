@@ -1,7 +1,9 @@
 """Cuts a text into words, numbers and signs that remember where they stood."""
 
-import re
 from dataclasses import dataclass
+from itertools import islice
+
+from steward.contract import linear_re as re
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\w\s]|_")
 
@@ -25,10 +27,10 @@ class Token:
         return self.raw[0].isalpha()
 
 
-def tokenize(text: str) -> tuple[Token, ...]:
+def tokenize(text: str, *, most: int | None = None) -> tuple[Token, ...]:
     tokens: list[Token] = []
     last_end = -1
-    for found in _TOKEN.finditer(text):
+    for found in islice(_TOKEN.finditer(text), most):
         raw = found.group()
         plain = raw.lower().replace("'", "").replace("\u2019", "") or raw
         tokens.append(Token(plain, found.start(), found.end(), found.start() == last_end, raw))

@@ -1,13 +1,13 @@
 """An utterance as hashed features: words, classes of words, their order, and pieces of words for typos."""
 
 import itertools
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steward.contract import linear_re as re
 from steward.tasks.intents.lexicon import CLASSES, POLITE, POLITE_STARTS
 
 BUCKETS = 1 << 15

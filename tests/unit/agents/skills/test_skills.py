@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +271,17 @@ def test_a_skill_is_kept_to_the_tools_it_names(name: str, account: Ledger, refus
     draft = Draft(text="x")
     assert rule.review(draft, ledger=account, session=session) == draft
     assert rule.confirm(spec, {}, ledger=account) is None
+
+
+def test_a_skill_that_breaks_later_keeps_its_last_good_text_and_says_what_is_wrong(tmp_path: Path) -> None:
+    folder = home(tmp_path, greeting=GREETING)
+    book = SkillBook([folder])
+    good = book.skills()
+    file = folder / "greeting" / "SKILL.md"
+    for text in ("---\nname: [\n---\n", "---\nname: " + "[" * 5_000 + "\n---\n"):
+        file.write_text(text)
+        os.utime(file, (time.time() + len(text),) * 2)
+        assert (book.skills(), len(book.unusable())) == (good, 1)
+    file.write_text(GREETING)
+    os.utime(file, (1, 1))
+    assert (book.skills(), book.unusable()) == (good, ())

@@ -66,15 +66,6 @@ async def serve(
                 page_proof=None if visitors is None else visitors.proof,
             )
             app = WithGateway(api, platform, any_host=others)
-            config = uvicorn.Config(
-                app,
-                http=PunctualHttp,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                proxy_headers=False,  # whoever stands in front, the peer's own address is the true one
-                timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
-            )
             instance = Instance(url=address, pid=os.getpid())
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(app.run())
@@ -84,7 +75,19 @@ async def serve(
                 ready(address, _sign_in(api, platform, _own_address(listening)))
                 fill = samples and settings.samples and is_new
                 await stack.enter_async_context(_beginning(platform, fill=fill))
-                await _Server(config, terminal_closed).serve(sockets=[listening])
+                await _Server(_config(app), terminal_closed).serve(sockets=[listening])
+
+
+def _config(app: WithGateway) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=PunctualHttp,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        proxy_headers=False,  # whoever stands in front, the peer's own address is the true one
+        timeout_graceful_shutdown=SECONDS_TO_FINISH_CALLS,
+    )
 
 
 def _sign_in(api: FastAPI, platform: Platform, address: str) -> SignIn | None:

@@ -126,8 +126,18 @@ def translate(pattern: str, flags: int) -> Translation:
 
 
 def plain(pattern: str, flags: int) -> bool:
-    """Whether `re` runs it in linear time as well: what repeats without end is one set, and stands last."""
-    return _plain(list(cast("Any", parser).parse(pattern, flags)))
+    """Whether `re` runs it in linear time as well: what repeats without end is one set, and stands last.
+
+    Where the pattern starts at the text's beginning, a set that repeats for good (`*+`) may stand anywhere.
+    """
+    tree = list(cast("Any", parser).parse(pattern, flags))
+    if tree and str(tree[0][1]) == "AT_BEGINNING_STRING":
+        tree = [each for each in tree if str(each[0]) != "POSSESSIVE_REPEAT" or not _of_one_set(each[1])]
+    return _plain(tree)
+
+
+def _of_one_set(repeat: Any) -> bool:
+    return len(repeat[2]) == 1 and str(repeat[2][0][0]) in _SETS
 
 
 def _plain(tree: list[Any]) -> bool:
@@ -140,7 +150,7 @@ def _plain(tree: list[Any]) -> bool:
                 continue
             case "BRANCH" if last and all(_plain(list(branch)) for branch in argument[1]):
                 continue
-            case "MAX_REPEAT" if len(argument[2]) == 1 and str(argument[2][0][0]) in _SETS:
+            case "MAX_REPEAT" if _of_one_set(argument):
                 if not last and int(argument[1]) > 1:
                     return False
             case _:

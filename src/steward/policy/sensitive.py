@@ -44,7 +44,7 @@ _QUOTING = re.compile(r"[\"'`\\^]")
 _REPEATED = re.compile(r"[/\\](?:\.?[/\\])+")
 _GLOB = re.compile(r"[*?\[{]")
 _MORE_THAN_A_PATH = re.compile(r"[\s\"']")
-_HARMLESS = re.compile(r"[A-Za-z0-9 ,_-]*[.:!]?")
+_HARMLESS = re.compile(r"\A[A-Za-z0-9 ,_-]*+[.:!]?")
 _SLASHES = str.maketrans("\u2044\u2215\u29f8\u2571\u2216\u29f5\\", "///////")
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0441\u0501\u0435\u04bb\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0455\u0442\u0443\u0445\u051d"
@@ -122,6 +122,11 @@ def _names_a_path(flat_key: str) -> bool:
     return _PATH_KEY.search(flat_key) is not None
 
 
+@lru_cache(4096)
+def _names_prose(flat_key: str) -> bool:
+    return _PROSE_KEY.search(flat_key) is not None
+
+
 def _judge(
     text: _Text, resolve: Resolve | None, protected: Sequence[str], wildcards: Iterator[int]
 ) -> Iterator[str]:
@@ -136,7 +141,7 @@ def _judge(
         value = _REPEATED.sub("/", value)
         if len(value) > MAX_PATH:
             return  # content, not a path
-    prose = not is_path and bool(_PROSE_KEY.search(key))
+    prose = not is_path and _names_prose(key)
     for candidate in dict.fromkeys(_candidates(value, prose=prose)):
         named_path = is_path and candidate == value.strip()
         if not named_path and _harmless(candidate):

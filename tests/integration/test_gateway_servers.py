@@ -38,8 +38,8 @@ def zoo() -> FastMCP[Any]:
     server: FastMCP[Any] = FastMCP("zoo")
 
     @server.tool(annotations=READS)
-    def feed(animal: str) -> dict[str, str]:
-        return {"fed": animal}
+    def look_up(animal: str) -> dict[str, str]:
+        return {"found": animal}
 
     @server.tool(annotations=READS)
     async def note(ctx: Context) -> str:
@@ -86,8 +86,8 @@ async def gateway(*agents: MCPServerAgent) -> AsyncIterator[tuple[str, ServerLib
 @pytest.mark.req("ORC-US2.2")
 async def test_a_servers_answer_arrives_as_it_was_given(era: str):
     async with gateway(agent(zoo(), "zoo")) as (url, _), Client(url, mode=era) as mcp:
-        answer = await mcp.call_tool_mcp("zoo__feed", {"animal": "bear"})
-        assert answer.structured_content == {"fed": "bear"}
+        answer = await mcp.call_tool_mcp("zoo__look_up", {"animal": "bear"})
+        assert answer.structured_content == {"found": "bear"}
         assert answer.meta is None or "zoo" not in str(answer.meta)
 
 

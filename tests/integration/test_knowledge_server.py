@@ -20,7 +20,7 @@ from steward.storage.postgres import Database
 TOOLS = {
     "query_knowledge_base": {"query", "collections", "top_k", "document_context"},
     "manage_collections": {"action", "collection_name", "collection_type", "project_name"},
-    "ingest_documents": {"path", "collection", "recursive"},
+    "ingest_documents": {"path", "collection", "recursive", "remove_missing"},  # the last one is ours
     "manage_projects": {"action", "project_name", "collections"},
     "augment_knowledge": {"content", "source", "collection", "title"},
 }

@@ -10,14 +10,16 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.deciders import deciding
-
 from steward.bootstrap import open_platform
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall
+from steward.contract.deciding import Decider, Role, Way
 from steward.contract.tool import RiskLevel, ToolSpec
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.settings import load_settings
 
+ANA = Decider(
+    caller=Caller(CallerKind.PERSON, "ana"), role=Role.ADMIN, user="ana", way=Way.CLI, client="test"
+)
 HOME, RUNS, MOMENT = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 
 
@@ -46,7 +48,7 @@ async def main() -> None:
         )
         assert isinstance(asked, PendingApproval)
         print(asked.proposal_id, flush=True)
-        await door.approvals.approve(asked.proposal_id, by=deciding("ana"))
+        await door.approvals.approve(asked.proposal_id, by=ANA)
 
 
 asyncio.run(main())

@@ -1,4 +1,7 @@
-"""`steward serve tasks` for Ana and Bob, on the database of DATABASE_URL and in the home of STEWARD_HOME."""
+"""`steward serve tasks` for Ana and Bob, on the database of DATABASE_URL and in the home of STEWARD_HOME.
+
+The client confirms deletions itself, as the specification has it.
+"""
 
 import asyncio
 import os
@@ -17,4 +20,4 @@ async def add_people() -> None:
 
 
 asyncio.run(add_people())
-os.execv(sys.executable, [sys.executable, "-m", "steward", "serve", "tasks"])
+os.execv(sys.executable, [sys.executable, "-m", "steward", "serve", "tasks", "--client-confirms"])

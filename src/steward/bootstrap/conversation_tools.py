@@ -31,7 +31,8 @@ def _delete(store: ConversationStore) -> FunctionTool:
     return FunctionTool(
         ToolSpec(
             name=DELETE_CONVERSATION,
-            description="Delete a conversation with all its turns, for good. What was done in it stays done.",
+            description="Delete a conversation with all its turns, for good. What was done in it stays done. "
+            "Prefer forget_memory for something that is remembered.",
             input_schema={
                 "type": "object",
                 "properties": {"conversation_id": {"type": "string", "description": "The conversation."}},

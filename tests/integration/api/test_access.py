@@ -105,7 +105,9 @@ async def test_whoever_watches_without_a_key_learns_the_status_only(
 ) -> None:
     assert (await connect().get("/healthz")).json() == {"status": "ok"}
     assert (await connect().get("/readyz")).json() == {"status": "ready"}
-    assert (await api.get("/readyz")).json() == {"status": "ready", "problems": {}, "agents": {}}
+    assert (await api.get("/readyz")).json() == {
+        "status": "ready", "problems": {}, "agents": {}, "configuration": {},
+    }  # fmt: skip
 
 
 async def test_a_steward_proves_that_it_knows_the_token_without_showing_it(

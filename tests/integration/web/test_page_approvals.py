@@ -92,7 +92,7 @@ async def test_edited_arguments_are_shown_as_a_difference_and_stay_on_the_record
     await page.write("Arguments, as JSON", "[]")
     assert "Arguments are an object" in page.text()
     await page.write("Arguments, as JSON", '{"to": "bo@example.org"}')
-    assert '-  "to": "ana@example.org"' in page.text()
+    assert '-to = "ana@example.org"' in page.text()
     await page.press("Approve and run")
     await decided(page, api, proposal)
     receipt = (await api.get(f"/v1/proposals/{proposal}")).json()["receipt"]

@@ -80,7 +80,7 @@ async def test_the_frame_shows_the_first_page_and_who_is_here(
     word = session.VISITS.begin(key)
     monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: word})
     app = AppTest.from_file(str(SCRIPT), default_timeout=SECONDS)
-    app.secrets["steward"] = {"api": address}
+    app.secrets["steward"] = {"api": address, "proof": "the-proof-of-this-page"}
     await asyncio.to_thread(app.run, timeout=SECONDS)
     assert app.title[0].value == "Chat"
     assert app.sidebar.caption[-1].value == "Signed in: ana (admin)"

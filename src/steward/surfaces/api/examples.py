@@ -76,6 +76,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "correlation_id": CORRELATION,
         "created_at": "2026-11-15T09:31:00Z",
         "expires_at": None,
+        "effect": None,
+        "shown": None,
         "receipt": None,
         "result": None,
         "finished_at": None,

@@ -166,11 +166,21 @@ def _reject(proposal: Proposal) -> None:
         st.rerun()
 
 
+_WAYS = {
+    "page": "the page",
+    "cli": "the command line",
+    "api": "the API",
+    "chat": "the conversation",
+    "elicitation": "a client's question",
+}
+
+
 def _way(receipt: Mapping[str, Any]) -> str:
     """How the yes came in, with the key's role and the program's name."""
     said = [f"role {receipt['role']}" if receipt.get("role") else "", receipt.get("client") or ""]
     told = ", ".join(look.plain(each) for each in said if each and each != receipt["via"])
-    way = "the client itself, with no person asked" if receipt["answered_by"] == "client" else receipt["via"]
+    by_person = _WAYS.get(receipt["via"], receipt["via"])
+    way = "the client itself, with no person asked" if receipt["answered_by"] == "client" else by_person
     return f"{way} ({told})" if told else way
 
 

@@ -99,7 +99,7 @@ async def test_edited_arguments_are_shown_as_a_difference_and_stay_on_the_record
     assert (receipt["arguments"], receipt["edited"]) == ({"to": "bo@example.org"}, True)
     await page.draw()
     assert "after editing the arguments" in page.text()
-    assert '+  "to": "bo@example.org"' in page.text()
+    assert '+to = "bo@example.org"' in page.text()
 
 
 async def test_a_tool_that_may_be_trusted_is_allowed_for_good(

@@ -86,6 +86,10 @@ async def test_what_is_not_a_key_opens_nothing(keys: Keys) -> None:
         assert await refused(keys, wrong) == "UNAUTHENTICATED"
 
 
+async def test_the_key_of_the_settings_is_a_key_like_any_other() -> None:
+    assert await Keys(MemoryKeyStore(), root="from-the-settings").exist()
+
+
 async def test_without_a_key_nobody_is_anybody_whether_there_are_keys_or_not(keys: Keys) -> None:
     assert (await refused(keys, None), await keys.exist()) == ("UNAUTHENTICATED", False)
     assert not await keys.exist()  # believed for a while

@@ -45,12 +45,12 @@ async def test_a_tool_registered_over_http_is_used_with_a_key_and_survives_a_sto
         body = {"arguments": {"folder": str(signals)}}
         call = asyncio.create_task(client.post("/v1/tools/slow/call", json=body, headers=headers))
         await until((signals / "inside").exists)
-        child = int((signals / "child").read_text())
+        family = [process.pid for process in psutil.Process(steward.process.pid).children(recursive=True)]
         steward.process.send_signal(signal.SIGINT)
         (signals / "go").touch()
         assert (await call).json()["data"] == "finished"
     assert await asyncio.wait_for(steward.process.wait(), 60) == 0
-    assert not psutil.pid_exists(child)
+    assert not any(map(psutil.pid_exists, family))  # by their numbers out here: inside they have others
 
 
 @pytest.mark.req("SKL-EDGE-01")
@@ -64,8 +64,7 @@ async def test_a_kill_9_of_steward_leaves_no_process_of_its_tools(steward: Runni
         call = asyncio.create_task(client.post("/v1/tools/slow/call", json=body))
         await until((signals / "inside").exists)
         family = [process.pid for process in psutil.Process(steward.process.pid).children(recursive=True)]
-        child = int((signals / "child").read_text())
-        assert child in family
+        assert len(family) > 1  # the worker and the program that it started
         steward.process.kill()
         with pytest.raises(httpx.HTTPError):
             await call

@@ -20,6 +20,7 @@ import orjson
 from steward.contract.errors import ToolError
 from steward.providers.containment.plan import Containment, allowed_environment
 from steward.providers.containment.probe import strongest
+from steward.providers.script_imports import imported_beside
 from steward.providers.supervised import Supervised
 
 logger = logging.getLogger(__name__)
@@ -96,7 +97,8 @@ class ScriptWorker:
     @classmethod
     async def start(cls, job: ScriptJob, place: Workplace) -> "ScriptWorker":
         command = [sys.executable, str(WORKER), str(job.tools), str(job.script), job.function or ""]
-        beside = (*(job.tools / path for path, _ in job.sources), *job.files)
+        # Not all of `sources`: a script that loads by name was digested with its whole folder, and sees less.
+        beside = (*await asyncio.to_thread(imported_beside, job.script, job.tools), *job.files)
         kept = (job.script, *(path for path in beside if path.resolve().is_relative_to(job.tools)))
         inside = place.containment.confine(job.tool, Path.cwd(), kept=kept, network=job.network)
         environment = allowed_environment(place.environment, network=inside.network) | dict(job.environment)

@@ -98,11 +98,12 @@ def _arrange(plan: Plan, sockets: list[str]) -> None:
             with contextlib.suppress(OSError):  # another user's, whom we could not reach either
                 kernel.mount("/dev/null", path, None, kernel.MS_BIND)
     _arrange_devices()
-    for path in hidden:
+    covered = [path for path in hidden if os.path.exists(path)]  # a home in shared memory is gone by now
+    for path in covered:
         _cover(path)
     for path, alone, handle in sorted(back):
         _put_back(path, handle, alone=alone)
-    for path in hidden:
+    for path in covered:
         if os.path.isdir(path):
             _remount(path, kernel.MS_RDONLY)
 

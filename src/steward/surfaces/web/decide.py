@@ -179,7 +179,8 @@ def _way(receipt: Mapping[str, Any]) -> str:
     """How the yes came in, with the key's role and the program's name."""
     said = [f"role {receipt['role']}" if receipt.get("role") else "", receipt.get("client") or ""]
     told = ", ".join(look.plain(each) for each in said if each and each != receipt["via"])
-    by_person = _WAYS.get(receipt["via"], receipt["via"])
+    via = str(receipt["via"])
+    by_person = _WAYS.get(via, via)
     way = "the client itself, with no person asked" if receipt["answered_by"] == "client" else by_person
     return f"{way} ({told})" if told else way
 

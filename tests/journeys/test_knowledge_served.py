@@ -47,9 +47,9 @@ def environment(tmp_path: Path, tea_and_bread: Path, database_url: str) -> dict[
     }
 
 
-def piped(environment: dict[str, str], **options: Any) -> StdioTransport:
-    command = ["-m", "steward", "serve", "knowledge"]
-    return StdioTransport(sys.executable, command, env=environment, keep_alive=False, **options)
+def piped(environment: dict[str, str], *options: str) -> StdioTransport:
+    command = ["-m", "steward", "serve", "knowledge", *options]
+    return StdioTransport(sys.executable, command, env=environment, keep_alive=False)
 
 
 async def person(message: str, _kind: Any, _params: Any, _context: Any) -> dict[str, Any]:
@@ -69,9 +69,8 @@ async def test_an_editor_builds_asks_and_clears_a_library(
     async def progress(done: float, total: float | None, _message: str | None) -> None:
         steps.append((done, total))
 
-    async with Client(
-        piped(environment), mode=era, elicitation_handler=person, progress_handler=progress
-    ) as mcp:
+    approving = piped(environment, "--role", "approve")
+    async with Client(approving, mode=era, elicitation_handler=person, progress_handler=progress) as mcp:
 
         async def call(tool: str, **arguments: Any) -> Any:
             return (await mcp.call_tool(tool, arguments)).structured_content

@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 AGENT = "library"
 READ, PROMPT = "read_server_resource", "get_server_prompt"
+READ_OWN, PROMPT_OWN = "read_own_resource", "get_own_prompt"  # nothing leaves Steward with these
 REMEMBERED = 10_000
 _VARIABLE = re.compile(r"\{([+#./;?&]?)[^}]*\}")
 
@@ -58,12 +59,24 @@ def _name(owner: Librarian) -> str:
     return owner.manifest().id
 
 
+def _is_ours(owner: Librarian) -> bool:
+    """Whether a server is one of Steward's own, by what the registry holds, not by how it calls itself."""
+    return any(spec.origin is Origin.BUILTIN for spec in owner.manifest().tools)
+
+
 def library_agent(registry: Registry) -> LegacyToolAgent:
     """Reading of resources and prompts as calls, so that they pass the door. No list shows them."""
 
+    tools = [tool for ours in (True, False) for tool in _reading_tools(registry, ours=ours)]
+    return LegacyToolAgent(AGENT, tools, name="Resources and prompts of servers")
+
+
+def _reading_tools(registry: Registry, *, ours: bool) -> list[FunctionTool]:
+    """Apart for our own servers and for those of others: only the latter are told anything by the call."""
+
     def owner(server: str) -> Librarian:
         for agent in registry.agents():
-            if isinstance(agent, Librarian) and _name(agent) == server:
+            if isinstance(agent, Librarian) and _name(agent) == server and _is_ours(agent) == ours:
                 return agent
         raise NotFoundError(f"No server named '{server[:64]}' runs.", fix="List the resources to see them.")
 
@@ -73,20 +86,30 @@ def library_agent(registry: Registry) -> LegacyToolAgent:
     async def prompt(server: str, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
         return await owner(server).get_prompt(name, arguments)
 
-    tools = [
-        _unlisted(READ, "Read a document that a server offers.", read, uri={"type": "string"}),
+    whose = "one of Steward's own servers" if ours else "a server"
+    category = "knowledge" if ours else "resources"
+    return [
         _unlisted(
-            PROMPT,
-            "Get a prompt of a server, filled in.",
+            READ_OWN if ours else READ,
+            f"Read a document that {whose} offers.",
+            read,
+            category,
+            uri={"type": "string"},
+        ),
+        _unlisted(
+            PROMPT_OWN if ours else PROMPT,
+            f"Get a prompt of {whose}, filled in.",
             prompt,
+            category,
             name={"type": "string"},
             arguments={"type": "object", "additionalProperties": {"type": "string"}},
         ),
     ]
-    return LegacyToolAgent(AGENT, tools, name="Resources and prompts of servers")
 
 
-def _unlisted(tool: str, description: str, function: ToolFunction, /, **fields: Any) -> FunctionTool:
+def _unlisted(
+    tool: str, description: str, function: ToolFunction, category: str, /, **fields: Any
+) -> FunctionTool:
     properties = {"server": {"type": "string"}, **fields}
     return FunctionTool(
         ToolSpec(
@@ -102,7 +125,7 @@ def _unlisted(tool: str, description: str, function: ToolFunction, /, **fields: 
             risk=RiskLevel.REVERSIBLE,
             effect=Effect.READS,
             hints=ToolHints(read_only=True, idempotent=True),
-            category="resources",
+            category=category,
             listed=False,
         ),
         function,
@@ -145,11 +168,13 @@ class ServerLibrary:
         ]
 
     async def reading(self, uri: str) -> Target:
-        return Target(READ, {"server": _name(await self._owner_of(uri)), "uri": uri})
+        owner = await self._owner_of(uri)
+        return Target(READ_OWN if _is_ours(owner) else READ, {"server": _name(owner), "uri": uri})
 
     async def prompting(self, name: str, arguments: Mapping[str, str]) -> Target:
         owner, own = await self._prompt(name)
-        return Target(PROMPT, {"server": _name(owner), "name": own, "arguments": dict(arguments)})
+        tool = PROMPT_OWN if _is_ours(owner) else PROMPT
+        return Target(tool, {"server": _name(owner), "name": own, "arguments": dict(arguments)})
 
     async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         asked: Mapping[str, Any] = params["ref"]

@@ -152,6 +152,20 @@ async def test_a_collection_deleted_midway_ends_the_ingest(database: Database, f
         assert await stored(database) == []
 
 
+async def test_a_file_that_moved_is_followed_and_one_that_is_gone_stays(
+    database: Database, folder: Path
+) -> None:
+    async with open_base(database, [folder], reading=False) as base:
+        await base.create_collection("papers")
+        await base.ingest(folder, "papers")
+        (folder / "tower.md").rename(folder / "spire.md")
+        moved = await base.ingest(folder, "papers")
+        assert (moved.added, moved.removed, moved.missing) == (1, 1, 0)
+        (folder / "spire.md").unlink()
+        assert (await base.ingest(folder, "papers")).missing == 1
+        assert "spire.md" in await stored(database)
+
+
 async def test_a_file_that_was_emptied_counts_as_missing(database: Database, folder: Path) -> None:
     async with open_base(database, [folder], reading=False) as base:
         await base.create_collection("papers")

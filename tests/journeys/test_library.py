@@ -173,14 +173,13 @@ async def test_a_watched_folder_reaches_its_collection_whatever_the_agents_do(
         await until(lambda: sources() == {"a.md", "b.md"}, seconds=60)
         (notes / "b.md").rename(notes / "c.md")
         await until(lambda: sources() == {"a.md", "c.md"}, seconds=60)
-        (notes / "a.md").unlink()
-        await until(lambda: sources() == {"c.md"}, seconds=60)
+        (notes / "a.md").unlink()  # its text stays until a person has it removed
         (papers / "more").mkdir()
         (papers / "more" / "d.md").write_text("# D\n\nThe fourth note is about bread.\n")
         (papers / "more").rename(notes / "more")
-        await until(lambda: sources() == {"c.md", "d.md"}, seconds=60)
-        (notes / "more").rename(papers / "more")
-        await until(lambda: sources() == {"c.md"}, seconds=60)
+        await until(lambda: sources() == {"a.md", "c.md", "d.md"}, seconds=60)
+        (notes / "more" / "d.md").rename(notes / "e.md")
+        await until(lambda: sources() == {"a.md", "c.md", "e.md"}, seconds=60)
     finally:
         watcher.send_signal(signal.SIGINT)
         watcher.wait(30)

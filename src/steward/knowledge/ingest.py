@@ -209,10 +209,11 @@ class Ingester:
         await self._let_go(job, gone)
 
     async def _let_go(self, job: _Job, gone: Sequence[str]) -> None:
-        """Their text is removed where a person wanted that; otherwise it is only counted."""
+        """Their text is removed where a person wanted that, or where it only moved; else it is counted."""
         if job.remove_missing:
             job.report.removed += await self._store.remove(job.collection.id, gone)
         else:
+            job.report.removed += await self._store.remove_moved(job.collection.id, gone)
             job.report.missing += len(await self._store.known(job.collection.id, gone))
 
     async def add_texts(self, texts: Iterable[Text], collection: Collection) -> Report:

@@ -200,6 +200,10 @@ class KnowledgeStore(Shelves, VectorSpaces, PassageSearch, Protocol):
 
     async def remove(self, collection: int, sources: Sequence[str]) -> int: ...
 
+    async def remove_moved(self, collection: int, sources: Sequence[str]) -> int:
+        """Those whose text another document of the collection holds as well, so that nothing is lost."""
+        ...
+
     async def settle(self, collection: int) -> None:
         """After a load: statistics and indexes are brought up to date."""
         ...

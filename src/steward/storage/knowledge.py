@@ -77,6 +77,9 @@ class PostgresKnowledgeStore(PostgresShelves, PostgresPassages):
     async def remove(self, collection: int, sources: Sequence[str]) -> int:
         return await self._database.fetchval(SQL.remove_documents, collection, list(sources))
 
+    async def remove_moved(self, collection: int, sources: Sequence[str]) -> int:
+        return await self._database.fetchval(SQL.remove_moved, collection, list(sources))
+
     async def settle(self, collection: int) -> None:
         async with self._settling[collection]:
             await self._database.execute(SQL.settled, collection)

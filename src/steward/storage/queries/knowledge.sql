@@ -59,6 +59,20 @@ WITH gone AS (
 )
 SELECT count(*) FROM gone;
 
+-- name: remove_moved
+-- Nothing is lost: another document of the collection that is not among them says the same.
+WITH named AS (SELECT md5(s) AS name FROM unnest($2::text[]) s),
+    gone AS (
+        DELETE FROM kb_documents moved
+        WHERE collection_id = $1 AND md5(source) IN (SELECT name FROM named) AND EXISTS (
+            SELECT FROM kb_documents kept
+            WHERE kept.collection_id = $1 AND kept.sha256 = moved.sha256
+                AND md5(kept.source) NOT IN (SELECT name FROM named)
+        )
+        RETURNING 1
+    )
+SELECT count(*) FROM gone;
+
 -- name: put_document
 -- Two ingests of one source take turns here, and what is stored already is left alone (no row comes back). Nobody
 -- waits for the disk: a crash of the server may lose the last commits, never part of one, the next ingest brings them

@@ -58,7 +58,9 @@ def changed_paths(folder: Path, changes: Changes) -> list[Path]:
     for kind, name in changes:
         seen.setdefault(Path(name), set()).add(int(kind))
     concerned = {path for changed, kinds in seen.items() for path in _concerned(rules, changed, kinds)}
-    return [folder] if folder / IGNORE_FILE in seen or len(concerned) > MOST else sorted(concerned)
+    if folder / IGNORE_FILE in seen or len(concerned) > MOST:
+        return [folder]
+    return sorted(concerned, key=lambda path: (not path.exists(), path))  # what came first: it may have moved
 
 
 def _concerned(rules: Folder, path: Path, kinds: set[int]) -> Iterator[Path]:

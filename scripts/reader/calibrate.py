@@ -1,4 +1,4 @@
-"""Fits how much each piece of evidence says for a tool, where request and tool are read apart.
+"""Fits how much each piece of evidence says for a tool, where request and tool are read apart or together.
 
     python scripts/reader/calibrate.py
 
@@ -21,11 +21,11 @@ from examples import held_out
 
 from steward.contract.ports import ReadText
 from steward.language.slots import words_of
-from steward.models.reader import TextsApart
-from steward.selection.fit import weigh
+from steward.models.reader import TaughtReader, TextsApart
+from steward.selection.fit import LOOKED_AT, weigh
 
 SIZES = (1, 2, 3, 5, 10)
-REQUESTS = 700
+REQUESTS = 260
 STEPS, RATE, DECAY = 3000, 3.0, 1e-3
 
 
@@ -52,17 +52,23 @@ def rows(rng: random.Random) -> list[tuple[str, list[dict[str, Any]], bool]]:
     return found
 
 
-def evidence(read: dict[str, ReadText], request: str, tools: list[dict[str, Any]]) -> list[float]:
-    """Of the tool that stands nearest."""
+def evidence(read: dict[str, ReadText], request: str, tools: list[dict[str, Any]]) -> list[list[float]]:
+    """Of the nearest tools, the nearest first; what the reader says of the pair comes last."""
 
     def text(words: str) -> ReadText:
         if words not in read:
-            [read[words]] = READER.read([words])
+            [read[words]] = APART.read([words])
         return read[words]
 
     told = [f"{words_of(tool['name']).lower()}: {tool['description'][:1000]}" for tool in tools]
-    best = max((weigh(text(request), text(each)) for each in told), key=lambda each: each.cosine)
-    return [best.cosine, best.tool_in_request, best.request_in_tool]
+    found = [(weigh(text(request), text(each)), tool) for each, tool in zip(told, tools, strict=True)]
+    nearest = sorted(found, key=lambda each: -each[0].cosine)[:LOOKED_AT]
+    texts = [TOGETHER.tool(t["name"], t["description"], t["inputSchema"]) for _, t in nearest]
+    fits = [min(max(marks.fit, 1e-6), 1 - 1e-6) for _, marks in TOGETHER.mark(request, texts)]
+    return [
+        [each.cosine, each.tool_in_request, each.request_in_tool, float(np.log(fit / (1 - fit)))]
+        for (each, _), fit in zip(nearest, fits, strict=True)
+    ]
 
 
 def fitted(features: np.ndarray, served: np.ndarray) -> tuple[np.ndarray, float]:
@@ -78,15 +84,22 @@ def fitted(features: np.ndarray, served: np.ndarray) -> tuple[np.ndarray, float]
     return weights / spread, float(bias - (mean / spread * weights).sum())
 
 
+def report(name: str, features: np.ndarray, truth: np.ndarray) -> None:
+    half = np.arange(len(truth)) // 10 % 2 == 0  # rows of one request stay together
+    by_weight, offset = fitted(features[half], truth[half])
+    said = features[~half] @ by_weight + offset >= 0
+    right = (said[truth[~half]].mean() + (~said[~truth[~half]]).mean()) / 2
+    print(name, by_weight.round(2), "bias", round(offset, 2), "balanced accuracy", round(float(right), 3))
+
+
 if __name__ == "__main__":
-    READER = TextsApart()
+    APART, TOGETHER = TextsApart(), TaughtReader()
     made = rows(random.Random(3))
     known: dict[str, ReadText] = {}
-    table = np.array([evidence(known, request, tools) for request, tools, _ in made])
-    truth = np.array([serves for _, _, serves in made])
-    half = np.arange(len(truth)) % 2 == 0
-    by_weight, offset = fitted(table[half], truth[half])
-    said = table[~half] @ by_weight + offset >= 0
-    right = (said[truth[~half]].mean() + (~said[~truth[~half]]).mean()) / 2
-    print(len(truth), "rows; balanced accuracy on every second one:", round(float(right), 3))
-    print("cosine, tool in request, request in tool:", by_weight.round(2), "bias", round(offset, 2))
+    tables = [evidence(known, request, tools) for request, tools, _ in made]
+    serves = np.array([each for _, _, each in made])
+    print(len(serves), "rows, half of them took no part in fitting")
+    apart = np.array([table[0][:3] for table in tables])
+    best = np.array([max(table, key=lambda each: each[3]) for table in tables])
+    report("apart (cosine, tool in request, request in tool):", apart, serves)
+    report("together (cosine, reader):", best[:, [0, 3]], serves)

@@ -30,14 +30,14 @@ def catalog(
         # Imported here: Pydantic AI takes seconds to load.
         from steward.models.planner.dates import spoken_dates  # noqa: PLC0415
         from steward.models.planner.model import PlannerModel  # noqa: PLC0415
-        from steward.models.reader import TaughtReader  # noqa: PLC0415
+        from steward.models.reader import taught_reader  # noqa: PLC0415
 
         return PlannerModel(
             embedder=embedder() if embedder else None,
             dates=dates or spoken_dates,
             readers=readers() if readers else None,
             procedures=procedures() if procedures else None,
-            taught=TaughtReader(),
+            taught=taught_reader(),
         )
 
     return Catalog(model_config(settings), planner=planner)

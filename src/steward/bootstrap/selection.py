@@ -17,7 +17,7 @@ from steward.contract.call import CallerKind, Done
 from steward.contract.errors import StewardError
 from steward.contract.ports import RankedTool, TextReader
 from steward.contract.tool import ToolSpec
-from steward.models.reader import TextsApart
+from steward.models.reader import TextsApart, taught_reader
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.ports import Execution, ExecutionLog
 from steward.selection.fit import FitJudge
@@ -104,7 +104,7 @@ class ToolSearch:
         self._tasks: list[asyncio.Task[None]] = []
         self._learning = asyncio.Lock()
         self.index = ToolIndex(reader)
-        self.judge = FitJudge(TextsApart())
+        self.judge = FitJudge(TextsApart(), together=taught_reader())
 
     def rank(self, query: str, tools: Sequence[ToolSpec], *, limit: int) -> tuple[RankedTool, ...]:
         self.index.take_in(tools)

@@ -12,7 +12,7 @@ from typing import Any, cast
 from steward.contract.errors import InputError
 from steward.evaluation.data import read_rows
 from steward.models.embedding import MiniLMEmbedder
-from steward.models.reader import TextsApart
+from steward.models.reader import TextsApart, taught_reader
 from steward.selection.fit import FitJudge
 from steward.selection.gaps import ToolGapDetector
 
@@ -73,7 +73,7 @@ def area(above: Sequence[float], below: Sequence[float]) -> float:
 
 async def _assess(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, bool]]:
     reader = MiniLMEmbedder()
-    judge = FitJudge(TextsApart())
+    judge = FitJudge(TextsApart(), together=taught_reader())
     told: list[tuple[float, bool]] = []
     for number, row in enumerate(rows, 1):
         query, tools, gap = row.get("query"), row.get("tools"), row.get("gap")

@@ -5,6 +5,7 @@ Implements the port of the room `language`. Weights: data/reader.onnx (scripts/r
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -18,6 +19,7 @@ from steward.language.slots import Schema
 from steward.models.minilm import CLS, DATA, SEP, MiniLM
 
 KEPT = 4_000  # tools whose layout is remembered
+MARKED_BEFORE = 256  # pairs of a request and a tool: whoever looks for gaps asks first, the planner next
 GRAPH, TABLES = DATA / "reader.onnx", DATA / "minilm.onnx"
 NAME = "reader-1"
 DIMENSIONS = 384
@@ -29,6 +31,7 @@ class TaughtReader:
     def __init__(self, model: MiniLM | None = None) -> None:
         self._model = model or MiniLM(GRAPH, tables=TABLES)
         self._tools: OrderedDict[tuple[str, str, int], tuple[Schema, ToolText]] = OrderedDict()
+        self._marked: OrderedDict[tuple[str, int], tuple[ToolText, Layout, Marks]] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -53,10 +56,27 @@ class TaughtReader:
 
     def mark(self, request: str, tools: Sequence[ToolText]) -> list[tuple[Layout, Marks]]:
         """CPU-bound: async callers run it in a thread."""
-        asked = self.encode(request)
-        layouts = [lay_out(asked, tool) for tool in tools]
+        with self._lock:
+            known = {id(tool): self._marked.get((request, id(tool))) for tool in tools}
+        new = [tool for tool in tools if known[id(tool)] is None]
+        asked = self.encode(request) if new else None
+        layouts = [lay_out(asked, tool) for tool in new] if asked is not None else []
         answers = self._model.run_feeds([_feed(layout) for layout in layouts], MARKED)
-        return [(layout, _marks(layout, answer)) for layout, answer in zip(layouts, answers, strict=True)]
+        for tool, layout, answer in zip(new, layouts, answers, strict=True):
+            known[id(tool)] = (tool, layout, _marks(layout, answer))
+        with self._lock:
+            for tool in tools:
+                if (found := known[id(tool)]) is not None:
+                    self._marked[request, id(tool)] = found
+            while len(self._marked) > MARKED_BEFORE:
+                self._marked.popitem(last=False)
+        return [found[1:] for tool in tools if (found := known[id(tool)]) is not None]
+
+
+@lru_cache(maxsize=1)
+def taught_reader() -> TaughtReader:
+    """The one of this program: what it has read for one asker, it need not read for the next."""
+    return TaughtReader()
 
 
 class TextsApart:

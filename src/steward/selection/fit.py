@@ -2,7 +2,8 @@
 
 A ranker says which tool comes first; this says whether the first one will do. It reads request and tool
 piece by piece (late interaction): what a tool says of itself should be found in the request, rare words
-counting more than common ones. Owns the evidence and its weights; the words of a report are gaps.py's.
+counting more than common ones. The nearest tools are then read together with the request by the taught reader.
+Owns the evidence and its weights; the words of a report are gaps.py's.
 """
 
 import math
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.ports import ReadText, TextReader
+from steward.language.reading import RequestReader
 from steward.selection.definitions import Definition
 
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
@@ -27,6 +29,10 @@ KEPT = 2_000  # tools whose reading is remembered
 # teaching (scripts/reader/calibrate.py), where half of the requests had no tool.
 WEIGHTS = {"cosine": 9.95, "tool_in_request": 3.03, "request_in_tool": -2.32}
 BIAS = -3.49
+# The same where the taught reader has looked at request and tool together.
+TOGETHER, TOGETHER_COSINE, TOGETHER_BIAS = 0.27, 4.8, -1.1
+LOOKED_AT, LOOKED_AT_MOST = 5, 10  # tools that it looks at; the second five only where none of the first fits
+FITS = 0.5  # the probability from which a tool counts as able
 MANY = 10  # the usual number of tools; of more than that, one stands out by luck the more easily
 KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
 
@@ -48,13 +54,14 @@ class Judged:
 
     def for_kind(self, kinship: float) -> "Judged":
         """The same where it is known what kind of tool is wanted; `kinship`: how near the tool is to it."""
-        logit = math.log(max(self.fit, 1e-9) / max(1 - self.fit, 1e-9))
-        return replace(self, fit=_logistic(logit + KINSHIP * min(0.0, kinship - RELATED)))
+        return replace(self, fit=_logistic(_logit(self.fit) + KINSHIP * min(0.0, kinship - RELATED)))
 
 
 class FitJudge:
-    def __init__(self, reader: TextReader) -> None:
+    def __init__(self, reader: TextReader, *, together: RequestReader | None = None) -> None:
+        """`together`: reads a request beside one tool; without it they are only read apart."""
         self._reader = reader
+        self._together = together
         self._read: OrderedDict[str, ReadText] = OrderedDict()
         self._lock = Lock()
 
@@ -70,8 +77,20 @@ class FitJudge:
             for texts in read
         ]
         fits = chances(evidence)
-        judged = [Judged(*each) for each in zip(tools, fits, evidence, strict=True)]
-        return sorted(judged, key=lambda each: -each.fit)
+        judged = sorted(map(Judged, tools, fits, evidence), key=_best_first)
+        return judged if self._together is None else self._looked_at(request, judged, self._together)
+
+    def _looked_at(self, request: str, judged: list[Judged], together: RequestReader) -> list[Judged]:
+        """The nearest, judged again; those behind them are no better than the last of these."""
+        seen: list[Judged] = []
+        for start in range(0, min(len(judged), LOOKED_AT_MOST), LOOKED_AT):
+            near = judged[start : start + LOOKED_AT]
+            seen += _read_together(request, near, together)
+            if any(each.fit >= FITS for each in seen):
+                break
+        least = min((each.fit for each in seen), default=1.0)
+        rest = [replace(each, fit=min(each.fit, least)) for each in judged[len(seen) :]]
+        return sorted([*seen, *rest], key=_best_first)
 
     def _readings(self, texts: Sequence[str]) -> list[ReadText]:
         with self._lock:
@@ -83,6 +102,25 @@ class FitJudge:
             while len(self._read) > max(KEPT, len(texts)):
                 self._read.popitem(last=False)
         return readings
+
+
+def _best_first(judged: Judged) -> float:
+    return -judged.fit
+
+
+def _read_together(request: str, near: Sequence[Judged], together: RequestReader) -> list[Judged]:
+    """A tool without parameters says too little to be read beside a request; it stays as it was judged."""
+    told = [each for each in near if each.definition.spec.input_schema.get("properties")]
+    specs = [each.definition.spec for each in told]
+    texts = [together.tool(each.name, each.description, each.input_schema) for each in specs]
+    marked = together.mark(request, texts) if texts else []
+    fits = {id(each): marks.fit for each, (_, marks) in zip(told, marked, strict=True)}
+    return [_together(each, fits[id(each)]) if id(each) in fits else each for each in near]
+
+
+def _together(judged: Judged, fit: float) -> Judged:
+    cosine = judged.evidence.cosine if judged.evidence is not None else 0.0
+    return replace(judged, fit=_logistic(TOGETHER * _logit(fit) + TOGETHER_COSINE * cosine + TOGETHER_BIAS))
 
 
 def weigh(asked: ReadText, tool: ReadText) -> Evidence:
@@ -113,6 +151,10 @@ def chances(evidence: Sequence[Evidence]) -> list[float]:
 
 def _logistic(logit: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+def _logit(probability: float) -> float:
+    return math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
 
 
 def _compact(reading: ReadText) -> ReadText:

@@ -16,11 +16,10 @@ from steward.contract.ports import Capability, CapabilityExtractor, TextReader, 
 from steward.contract.tool import ToolSpec
 from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_named, suggestions
 from steward.selection.definitions import Definition, name_words
-from steward.selection.fit import FitJudge, Judged
+from steward.selection.fit import FITS, FitJudge, Judged
 from steward.selection.lexical import LexicalRanker
 from steward.selection.requests import snake_case, speaks_of_own
 
-FITS = 0.5  # the probability from which a tool counts as able
 CANDIDATES = 20  # tools that are looked at closely
 NEAREST = 3
 MOST_NAMED = 12  # of the tools that were checked, in words for a person

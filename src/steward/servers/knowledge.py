@@ -241,7 +241,9 @@ def _add_documents(server: FastMCP, knowledge: KnowledgeBase, seconds: float) ->
             bool, Field(description="Remove the text of files that are gone, for good.")
         ] = False,
     ) -> ToolResult:
-        """Add a file or folder: Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped.
+        """Add a file or folder of documents to the knowledge base: read and index it for searching.
+
+        Markdown, text, HTML, PDF, DOCX, CSV, code. Unchanged files are skipped.
 
         Prefer augment_knowledge for text that is in no file.
         """

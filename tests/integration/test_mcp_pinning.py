@@ -42,7 +42,9 @@ async def test_a_changed_definition_is_quarantined_until_it_is_accepted(pins: Po
     async with connected(changed, pins=pins) as agent:  # a restart accepts nothing
         assert set(agent.quarantined()) == {"raw__echo"}
         assert isinstance(agent, AcceptingAgent)
-        await agent.accept("raw__echo")
+        with pytest.raises(ConflictError, match="changed again since it was shown"):
+            await agent.accept("raw__echo", shown="what stood there yesterday")
+        await agent.accept("raw__echo", shown=agent.quarantined()["raw__echo"])
         assert isinstance(await execute(agent, "echo"), Done)
         assert description(agent, "raw__echo") == "Says it back, and to others too."
 
@@ -106,3 +108,11 @@ async def test_tools_of_a_server_that_is_away_are_still_known(pins: PostgresPinS
         await eventually(lambda: not agent.available())
         assert {spec.name for spec in agent.manifest().tools} == {spec.name for spec in here.tools}
         assert (await execute(agent, "echo")).code == "SERVICE_UNAVAILABLE"
+
+
+async def test_a_change_that_nobody_can_read_whole_is_never_accepted(pins: PostgresPinStore) -> None:
+    async with connected(stdio(), pins=pins):
+        pass
+    async with connected(stdio("--description", "word " * 3_000), pins=pins) as agent:
+        with pytest.raises(ConflictError, match="more than a person can read"):
+            await agent.accept("raw__echo")

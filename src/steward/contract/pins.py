@@ -44,6 +44,9 @@ class PinStore(Protocol):
 class AcceptingAgent(Protocol):
     """An agent whose tools may wait for a person to accept their definition."""
 
-    async def accept(self, tool: str) -> None:
-        """Take the definition that is there now as the one to trust. Raises NotFoundError, ConflictError."""
+    async def accept(self, tool: str, *, shown: str | None = None) -> None:
+        """Take the definition that is there now as the one to trust. Raises NotFoundError, ConflictError.
+
+        `shown`: what the person read of why it waits; another definition by now is not what they accept.
+        """
         ...

@@ -162,7 +162,7 @@ class MCPServerAgent:
         offers = self._catalogue.offers.values()
         return {offer.spec.name: offer.spec.blocked for offer in offers if offer.spec.blocked is not None}
 
-    async def accept(self, tool: str) -> None:
+    async def accept(self, tool: str, *, shown: str | None = None) -> None:
         offer = self._catalogue.offers.get(tool)
         if offer is None:
             raise NotFoundError(
@@ -171,6 +171,12 @@ class MCPServerAgent:
         if offer.spec.blocked is None or offer.verdict is None or self._pins is None:
             raise ConflictError(f"'{tool}' is accepted already.", fix="There is nothing to do.")
         pin = offer.verdict.pin
+        if not offer.verdict.acceptable:
+            raise ConflictError(offer.spec.blocked)
+        if shown is not None and shown != offer.spec.blocked:
+            raise ConflictError(
+                f"'{tool}' changed again since it was shown.", fix="Look at it as it is now, then accept it."
+            )
         await self._pins.accept(replace(pin, accepted=True))
         session = self.connection.session
         if session is None:

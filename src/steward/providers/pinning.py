@@ -22,8 +22,8 @@ from steward.contract.pins import Pin
 
 PINNED_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 ADDED = "is new on a server that is known, and a rule would let it run without asking"
-MAX_DIFF_LINES = 40
-MAX_LINE = 200
+MOST_SHOWN = 8_000  # characters of a difference; nobody reads more, so more is never accepted
+TOO_LONG = "changed by more than a person can read. Disconnect its server, or look for another one."
 _ZERO_WIDTH_JOINERS = "\u200c\u200d"
 _VARIATION_SELECTORS_SUPPLEMENT = range(0xE0100, 0xE01F0)
 
@@ -65,6 +65,7 @@ class Verdict:
     flags: tuple[str, ...]
     is_new: bool
     was_nameless: bool = False  # pinned before names were kept
+    acceptable: bool = True  # whether a person can be shown the whole of what they would accept
 
 
 def digest_of(definition: Mapping[str, Any]) -> str:
@@ -100,7 +101,7 @@ def judge(
         accepted=is_new and not held,
         registered=registered,
     )
-    accept = f"Look at it, then accept it with `steward tools accept {registered}`."
+    accept = f"Look at it, then accept it with `steward tools accept {registered}` ({digest[:12]})."
     told = partial(Verdict, flags=flags, was_nameless=known is not None and known.registered is None)
     if known is not None and known.accepted:
         if known.digest == digest:
@@ -108,6 +109,9 @@ def judge(
             return told(pin=same, shown=definition, blocked=None, is_new=False)
         noted = f" Mind that it {', '.join(flags)}." if flags else ""
         changes = difference(known.definition, definition)
+        if len(changes) > MOST_SHOWN:
+            blocked = f"'{registered}' {TOO_LONG}"
+            return told(pin=pin, shown=known.definition, blocked=blocked, is_new=False, acceptable=False)
         changed = f"'{registered}' changed since it was accepted.{noted}\n{changes}\n"
         return told(pin=pin, shown=known.definition, blocked=changed + accept, is_new=False)
     if known is not None or held:
@@ -127,10 +131,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         lines.append(f"{key}:")
         changes = difflib.unified_diff(before, after, lineterm="", n=1)
         lines.extend(f"  {line}" for line in changes if not line.startswith(("---", "+++", "@@")))
-    shown = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}..." for line in lines[:MAX_DIFF_LINES]]
-    if len(lines) > MAX_DIFF_LINES:
-        shown.append(f"... {len(lines) - MAX_DIFF_LINES} more lines")
-    return "\n".join(shown)
+    return "\n".join(lines)
 
 
 def _lines(value: Any) -> list[str]:

@@ -159,7 +159,8 @@ class Quarantined(LegacyToolAgent):
     def available(self) -> bool:
         return True
 
-    async def accept(self, tool: str) -> None:
+    async def accept(self, tool: str, *, shown: str | None = None) -> None:
+        assert shown is None
         assert tool == "far__tool"
         self.accepted = True
         self.listener()

@@ -64,10 +64,18 @@ def test_a_changed_definition_is_held_with_a_readable_difference(change: dict[st
     assert found.pin == pin({**PINNED, **change}, accepted=False)
 
 
-def test_a_long_difference_is_cut() -> None:
-    found = verdict({**ECHO, "description": "\n".join(f"line {n} " + "x" * 300 for n in range(500))}, pin())
+def test_a_difference_is_shown_whole() -> None:
+    lines = [f"line {number}" for number in range(300)]
+    found = verdict({**ECHO, "description": "\n".join(lines)}, pin())
     assert found.blocked is not None
-    assert len(found.blocked) < 10_000
+    assert [line for line in lines if f"  +{line}" not in found.blocked.splitlines()] == []
+
+
+def test_a_difference_that_nobody_reads_cannot_be_accepted() -> None:
+    found = verdict({**ECHO, "description": "\n".join(f"line {n} " + "x" * 300 for n in range(500))}, pin())
+    assert not found.acceptable
+    assert found.blocked is not None
+    assert len(found.blocked) < 1_000
 
 
 HIDDEN = {

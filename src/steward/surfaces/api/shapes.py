@@ -125,6 +125,10 @@ class CallBody(Strict):
     correlation_id: str | None = Field(default=None, max_length=128)
 
 
+class AcceptBody(Strict):
+    shown: str | None = Field(default=None, description="The tool's `blocked` as the person has read it.")
+
+
 class AgentShape(BaseModel):
     id: str
     state: str

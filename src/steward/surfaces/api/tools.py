@@ -14,7 +14,15 @@ from steward.surfaces.api.events import EVENT_STREAM, ProgressFeed, streamed
 from steward.surfaces.api.identity import Approver, Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.problems import problem
-from steward.surfaces.api.shapes import CallBody, FoundTool, FoundTools, ToolList, ToolResultShape, ToolShape
+from steward.surfaces.api.shapes import (
+    AcceptBody,
+    CallBody,
+    FoundTool,
+    FoundTools,
+    ToolList,
+    ToolResultShape,
+    ToolShape,
+)
 from steward.surfaces.api.state import Here
 
 router = APIRouter(prefix="/v1/tools", tags=["tools"])
@@ -109,7 +117,7 @@ async def call_tool(
 
 
 @router.post("/{name}/accept")
-async def accept_tool(platform: Here, name: str, _: Approver) -> ToolShape:
+async def accept_tool(platform: Here, name: str, _: Approver, body: AcceptBody | None = None) -> ToolShape:
     """Take a server's tool as it is defined now, after a person has read what changed."""
     tool = platform.orchestrator.registry.get(name)
     if not isinstance(tool.agent, AcceptingAgent):
@@ -117,7 +125,7 @@ async def accept_tool(platform: Here, name: str, _: Approver) -> ToolShape:
             f"'{name}' is not a server's tool: there is nothing to accept.",
             fix="Only definitions from MCP servers wait to be accepted.",
         )
-    await tool.agent.accept(tool.spec.name)
+    await tool.agent.accept(tool.spec.name, shown=None if body is None else body.shown)
     tool = platform.orchestrator.registry.get(name)
     return ToolShape.of(tool, platform.rating(tool.spec))
 

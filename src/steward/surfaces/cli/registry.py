@@ -178,7 +178,7 @@ def accept(
                     show_json(tool) if as_json else say("Answer with --yes.", error=True)
                     return Exit.WAITS
                 typer.confirm("Accept it as it is now?", default=False, abort=True)
-            tool = await api.post(route("tools", name, "accept"))
+            tool = await api.post(route("tools", name, "accept"), {"shown": tool["blocked"]})
         show_json(tool) if as_json else say(f"{name} is accepted.")
         return Exit.DONE
 

@@ -16,6 +16,7 @@ from steward.agents.countdown import countdown
 from steward.agents.oneself import answered, of_oneself
 from steward.contract import linear_re as re
 from steward.conversations.clock import now_for_speaker
+from steward.language.reading import ReadCall
 from steward.models.planner import answers
 from steward.models.planner.dialogue import Step
 from steward.models.planner.readers import Question, Reading, Record
@@ -206,6 +207,19 @@ class HouseReader:
             None if speaks_of_tasks(said) else of_oneself(said),
         )
         return next((each for each in (*found, *others) if each is not None and each.tool in offered), None)
+
+    def interpret(
+        self,
+        calls: Sequence[ReadCall],
+        utterance: str,  # noqa: ARG002 - the interface's
+        *,
+        rules: Sequence[Reading],
+        now: datetime,  # noqa: ARG002
+    ) -> Sequence[Reading]:
+        """As it was filled; the rules' word where something that is needed was not found."""
+        if rules and any(call.missing for call in calls):
+            return rules
+        return [_reading(call.tool, call.arguments, call.fit) for call in calls]
 
     def answer(
         self,

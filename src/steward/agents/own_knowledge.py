@@ -16,6 +16,7 @@ from steward.agents.research.evidence import MEMORY, MEMORY_SEARCHES
 from steward.agents.research.inquiry import Inquiry, Judgement, role_of
 from steward.agents.research.procedure import STEPS, means_another
 from steward.agents.research.questions import asks_how, asks_what, keywords, wants_to_know
+from steward.language.reading import ToolJudge
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored
@@ -23,6 +24,7 @@ from steward.tasks.language import Other, understand_by_verb
 
 OWN_KNOWLEDGE = "own-knowledge"
 TASKS_MEANT = 0.9  # how sure the tasks' own reader must be to be asked alone
+MADE_FOR = 0.6  # how surely a tool must serve a question to be asked before one's own memory
 POSSIBLY = 0.45  # of what memory holds on the subject, where nothing says that it answers
 BY_MEANING = 0.45  # how well a tool must fit that shares no word with the question
 WHAT_I_AM = f"I'm Steward, a program: no human, and here without a language model. {OFFER}"
@@ -39,12 +41,13 @@ class OwnKnowledge:
     """Implements the planner's `Procedure`."""
 
     judgement: Judgement = field(default_factory=Judgement)
+    judge: ToolJudge | None = None
 
     def decide(
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
         said = dialogue.utterance
-        if dialogue.asked or not _is_for_us(said, ranked, now):
+        if dialogue.asked or not _is_for_us(said, ranked, now) or self._served(said, tools):
             return None
         inquiry = Inquiry(self.judgement, dialogue, tools, now=now)
         found = inquiry.findings()
@@ -62,6 +65,14 @@ class OwnKnowledge:
                 else inquiry.nearest() or _nothing(said, personal)
             )
         )
+
+    def _served(self, said: str, tools: Sequence[KnownTool]) -> bool:
+        """Whether a tool is clearly made for the question, and is no search of what is known here."""
+        if self.judge is None:
+            return False
+        fits = self.judge.fits(said, [tool.readable for tool in tools if tool.name not in SOLE])
+        best = max(fits, key=lambda name: fits[name], default=None)
+        return best is not None and fits[best] >= MADE_FOR and role_of(best) not in STEPS
 
 
 def _is_for_us(said: str, ranked: Sequence[Scored], now: datetime) -> bool:

@@ -13,10 +13,12 @@ from zoneinfo import ZoneInfo
 from pydantic_ai import ToolDefinition
 
 from steward.agents import task_words as words
+from steward.agents.task_calls import listed, new_task, touched, what_to_add
 from steward.agents.task_changes import due_text, finisher
 from steward.agents.task_choice import touch_reading
 from steward.agents.task_lists import headline, list_reading, looked_for, sifted
 from steward.conversations.model import CallRecord, CallStatus
+from steward.language.reading import ReadCall
 from steward.models.planner.dialogue import Step
 from steward.models.planner.readers import Question, Reading, Record
 from steward.tasks.answers import Cancel, Everything, No, Yes, read_answer
@@ -37,6 +39,7 @@ from steward.tasks.new_tasks import NewTask, read_new_tasks
 from steward.tasks.repeats import first_due
 
 NAME = "tasks"
+TOUCHING = frozenset({words.COMPLETE, words.UPDATE, words.DELETE})
 NOTHING_DONE = "Okay, I haven't changed anything."
 
 
@@ -50,6 +53,25 @@ class TaskReader:
             if isinstance(meaning, List) and meaning.filters.search:
                 return [looked_for(meaning.filters.search, certainty=meaning.confidence)]
         return _readings(meaning, utterance, now)
+
+    def interpret(
+        self, calls: Sequence[ReadCall], utterance: str, *, rules: Sequence[Reading], now: datetime
+    ) -> Sequence[Reading]:
+        """What was filled, read by the grammar of tasks; the rules' word where too little was filled."""
+        found: list[Reading] = []
+        for call in calls:
+            if call.tool == words.ADD:
+                item = new_task(call, utterance, now)
+                found.append(
+                    what_to_add(call.fit) if item is None else replace(_add(item, now), certainty=call.fit)
+                )
+            elif call.tool == words.LIST:
+                found.append(listed(call, utterance, now))
+            else:
+                found.append(touched(call, utterance, now))
+        asks = any(each.question is not None for each in found)
+        pointless = any(call.tool in TOUCHING and "task_id" not in call.arguments for call in calls)
+        return rules if rules and (asks or pointless) else found
 
     def answer(
         self,

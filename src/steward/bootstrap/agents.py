@@ -221,7 +221,7 @@ def _research(making: Making) -> "Procedure":
 def _own_knowledge(making: Making) -> "Procedure":
     from steward.agents.own_knowledge import OwnKnowledge  # noqa: PLC0415
 
-    return OwnKnowledge(_judgement(making))
+    return OwnKnowledge(_judgement(making), making.judge)
 
 
 def _judgement(making: Making) -> "Judgement":
@@ -345,6 +345,7 @@ class TalkingAgents:
             embedder=lambda: self._library.embedder,
             readers=self._readers,
             procedures=self._procedures,
+            judge=self._judge,
         )
         extractor = extractor_of(models, self._library.embedder)
         making = replace(self._making(offline=models.offline), extractor=extractor)

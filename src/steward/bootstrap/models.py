@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from steward.contract.ports import Embedder
+from steward.language.reading import ToolJudge
 from steward.models.catalog import Catalog, ModelConfig
 from steward.settings import Settings
 
@@ -23,6 +24,7 @@ def catalog(
     dates: "DateReader | None" = None,
     readers: "Callable[[], Mapping[str, UtteranceReader]] | None" = None,
     procedures: "Callable[[], Mapping[str, Procedure]] | None" = None,
+    judge: ToolJudge | None = None,
 ) -> Catalog:
     """The configured models; the planner gets its helpers when it is first needed."""
 
@@ -38,6 +40,7 @@ def catalog(
             readers=readers() if readers else None,
             procedures=procedures() if procedures else None,
             taught=taught_reader(),
+            judge=judge,
         )
 
     return Catalog(model_config(settings), planner=planner)

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from steward.contract.errors import InputError
 from steward.evaluation.data import read_rows
+from steward.models.reader import TextsApart, taught_reader
+from steward.selection.fit import FitJudge
 
 _NOW = datetime(2026, 11, 16, 9, 0)  # noqa: DTZ001 - rows name their dates in full
 _IGNORED = re.compile(r"[ ,./\-_*^]")
@@ -22,7 +24,8 @@ def evaluate(path: Path) -> dict[str, Any]:
     from steward.models.embedding import MiniLMEmbedder  # noqa: PLC0415
     from steward.models.planner.bench import Bench  # noqa: PLC0415
 
-    bench = Bench(MiniLMEmbedder(), now=_NOW)
+    judge = FitJudge(TextsApart(), together=taught_reader())
+    bench = Bench(MiniLMEmbedder(), now=_NOW, judge=judge)
     counted: Counter[str] = Counter()
     spent: list[float] = []
     for number, row in enumerate(read_rows(path), 1):

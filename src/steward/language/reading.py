@@ -30,6 +30,13 @@ class Readable:
     name: str
     description: str
     schema: Schema
+    examples: tuple[str, ...] = ()
+
+
+class ToolJudge(Protocol):
+    """Says how surely each tool serves a request, comparable between requests. CPU-bound."""
+
+    def fits(self, request: str, tools: Sequence[Readable]) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +68,30 @@ def read(
     *,
     moments: Sequence[Moment] = (),
     limits: Thresholds = DEFAULT,
+    judged: Mapping[str, float] | None = None,
 ) -> Reading:
-    """What the request asks of these tools: a handful, chosen before by whoever ranks."""
+    """What the request asks of these tools: a handful, chosen before by whoever ranks.
+
+    `judged`: how surely each of them serves the request, where more than the pair itself was looked at.
+    """
     texts = [reader.tool(each.name, each.description, each.schema) for each in tools]
-    marked = sorted(zip(tools, reader.mark(request, texts), strict=True), key=lambda each: -each[1][1].fit)
-    fits = tuple((tool.name, marks.fit) for tool, (_, marks) in marked)
-    if not marked or marked[0][1][1].fit < limits.fit:
+    pairs = zip(tools, reader.mark(request, texts), strict=True)
+    known: Mapping[str, float] = {} if judged is None else judged
+    marked = sorted(pairs, key=lambda each: -known.get(each[0].name, each[1][1].fit))
+    fits = tuple((tool.name, known.get(tool.name, marks.fit)) for tool, (_, marks) in marked)
+    if not marked or fits[0][1] < (limits.fit if judged is None else limits.judged):
         return Reading(request, (), fits)
     said = Said(request, tuple(moments))
     calls: list[ReadCall] = []
     for place, (tool, (layout, marks)) in enumerate(marked):
         if place and (marked[0][1][1].total[0] >= limits.one_tool or marks.fit < limits.also):
             continue
+        if place and fits[place][1] < limits.judged:
+            continue
         filled = fill(said, layout, marks, limits)
         if place and any(each.missing for each in filled):
             continue  # a second wish that lacks something was hardly meant
-        calls += [_read_call(tool.name, each, marks.fit) for each in filled]
+        calls += [_read_call(tool.name, each, fits[place][1]) for each in filled]
     return Reading(request, tuple(calls), fits)
 
 

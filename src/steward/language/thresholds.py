@@ -8,6 +8,7 @@ class Thresholds:
     """Probabilities. Set by scripts/reader/tune.py on tools that were left out of teaching."""
 
     fit: float = 0.4  # from here on a tool serves a request
+    judged: float = 0.5  # the same where request and tool were also compared apart
     also: float = 0.85  # from here on a further tool is meant too, where several calls are wanted
     one_call: float = 0.3  # below it a tool is looked at for several calls
     one_tool: float = 0.5  # below it several calls are wanted in all

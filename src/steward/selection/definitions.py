@@ -17,6 +17,7 @@ from steward.contract.tool import ToolSpec
 LONGEST = 1_000  # characters of a description that are read for its meaning
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
+UNSAFE = re.compile(r"[^A-Za-z0-9_-]")  # in the name of a tool
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 

@@ -2,13 +2,13 @@
 
 A ranker says which tool comes first; this says whether the first one will do. It reads request and tool
 piece by piece (late interaction): what a tool says of itself should be found in the request, rare words
-counting more than common ones. The nearest tools are then read together with the request by the taught reader.
-Owns the evidence and its weights; the words of a report are gaps.py's.
+counting more than common ones. The nearest tools are then read together with the request by the taught
+reader. Owns the evidence and its weights; the words of a report are gaps.py's.
 """
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.ports import ReadText, TextReader
-from steward.language.reading import RequestReader
-from steward.selection.definitions import Definition
+from steward.contract.tool import ToolSpec
+from steward.language.reading import Readable, RequestReader
+from steward.selection.definitions import UNSAFE, Definition
 
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
 KEPT = 2_000  # tools whose reading is remembered
@@ -69,8 +70,8 @@ class FitJudge:
         """Every tool with its fit, best first. CPU-bound: async callers run it in a thread."""
         if not tools:
             return []
-        readings = iter(self._readings([text for tool in tools for text in tool.texts]))
-        (asked,) = self._reader.read([request])
+        asked, *told = self._readings([request, *(text for tool in tools for text in tool.texts)])
+        readings = iter(told)
         read = [[next(readings) for _ in tool.texts] for tool in tools]
         evidence = [
             max((weigh(asked, each) for each in texts), key=lambda each: each.tool_in_request)
@@ -79,6 +80,12 @@ class FitJudge:
         fits = chances(evidence)
         judged = sorted(map(Judged, tools, fits, evidence), key=_best_first)
         return judged if self._together is None else self._looked_at(request, judged, self._together)
+
+    def fits(self, request: str, tools: Sequence[Readable]) -> Mapping[str, float]:
+        """Implements `ToolJudge`."""
+        definitions = [_definition(tool) for tool in tools]
+        names = {id(each): tool.name for each, tool in zip(definitions, tools, strict=True)}
+        return {names[id(each.definition)]: each.fit for each in self.judge(request, definitions)}
 
     def _looked_at(self, request: str, judged: list[Judged], together: RequestReader) -> list[Judged]:
         """The nearest, judged again; those behind them are no better than the last of these."""
@@ -102,6 +109,13 @@ class FitJudge:
             while len(self._read) > max(KEPT, len(texts)):
                 self._read.popitem(last=False)
         return readings
+
+
+def _definition(tool: Readable) -> Definition:
+    name = UNSAFE.sub("_", tool.name)[:64] or "tool"  # a server may call it anything
+    return Definition(
+        ToolSpec(name=name, description=tool.description, input_schema=tool.schema, examples=tool.examples)
+    )
 
 
 def _best_first(judged: Judged) -> float:

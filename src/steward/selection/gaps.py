@@ -11,11 +11,10 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field
 
-from steward.contract import linear_re as re
 from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
 from steward.contract.tool import ToolSpec
 from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_named, suggestions
-from steward.selection.definitions import Definition, name_words
+from steward.selection.definitions import UNSAFE, Definition, name_words
 from steward.selection.fit import FITS, FitJudge, Judged
 from steward.selection.lexical import LexicalRanker
 from steward.selection.requests import snake_case, speaks_of_own
@@ -27,7 +26,6 @@ CLOSE = 8  # tools that are looked at once more where it is known what kind is w
 ON_ITS_OWN = 0.6  # nearness from which a clause of a longer request asks for something of its own
 SURE = 0.7  # nearness from which it is known which kind of tool is wanted
 WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
-UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _OWN = frozenset({"memory", "memories", "knowledge"})
 _SEARCHED = _OWN | {"web", "internet"}
 _RUN = frozenset({"run", "execute", "execution", "interpreter", "interpret", "eval", "evaluate", "sandbox"})

@@ -1,6 +1,7 @@
 """Takes the courtesy off an utterance: "could you please … for me, thanks" leaves what is asked."""
 
 from steward.contract import linear_re as re
+from steward.language.tidy import with_apostrophes
 
 _BEFORE = re.compile(
     r"^(?:\s*(?:(?:yes|yeah|yep|sure)(?=\s*,\s*\w)|please|pls|plz|hey|hi|hello|ok(?:ay)?|kindly|alright|so"
@@ -26,7 +27,7 @@ _AFTER = re.compile(
 
 def bare(text: str) -> str:
     """The text without politeness at either end."""
-    text = " ".join(text.split())
+    text = with_apostrophes(" ".join(text.split()))
     text = _BEFORE.sub("", text, count=1)
     text = _AFTER.sub("", f" {text}").strip()
     return text.strip(" \t,;")

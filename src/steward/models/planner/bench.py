@@ -11,22 +11,26 @@ from typing import Any, assert_never
 from pydantic_ai import ToolDefinition
 
 from steward.contract.ports import Embedder
-from steward.language.reading import RequestReader
+from steward.language.reading import RequestReader, ToolJudge
 from steward.models.planner.dates import spoken_dates
 from steward.models.planner.decisions import Ask, Call, Several, Tell
 from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.plan import Planner
 from steward.models.planner.ranking import KnownTool, Ranking
-from steward.models.reader import TaughtReader
+from steward.models.reader import taught_reader
 
 Calls = list[tuple[str, Mapping[str, Any]]]
 
 
 class Bench:
-    def __init__(self, embedder: Embedder, *, now: datetime, reader: RequestReader | None = None) -> None:
-        taught = reader or TaughtReader()
-        self._planner = Planner(GoalFinder(Ranking(embedder), dates=spoken_dates, readers={}, taught=taught))
+    def __init__(
+        self, embedder: Embedder, *, now: datetime, judge: ToolJudge, reader: RequestReader | None = None
+    ) -> None:
+        taught = reader or taught_reader()
+        self._planner = Planner(
+            GoalFinder(Ranking(embedder), dates=spoken_dates, readers={}, taught=taught, judge=judge)
+        )
         self._now = now
 
     def outcome(self, request: str, tools: Sequence[Mapping[str, Any]], *, most: int) -> Calls | str:

@@ -1,11 +1,14 @@
 """What was asked for: the clauses of an utterance and the tool that each one means."""
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
 from steward.contract import linear_re as re
-from steward.language.reading import Readable, RequestReader, read
+from steward.language.reading import Reading as TaughtReading
+from steward.language.reading import RequestReader, ToolJudge, read
 from steward.language.values import Moment
 from steward.models.planner.answers import first_sentence, numbered
 from steward.models.planner.arguments import fill
@@ -22,7 +25,9 @@ from steward.models.planner.ranking import (
 )
 from steward.models.planner.readers import (
     READER,
+    DateFound,
     DateReader,
+    Interpreter,
     Question,
     Reading,
     SoleReader,
@@ -37,6 +42,10 @@ _THEN = re.compile(
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
 MAX_CLAUSES = 6
+MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
+SURELY = 0.6  # from here on the taught reader is believed against the rules of a tool's own reader
+CLEARLY = 1.2  # where the tool that those rules chose is that much less likely (a difference of logits)
+MOST_OF_IT = 0.9  # of an utterance: where that much fills a tool, nothing in it asked for the call
 FIRST_READ = 5  # tools that are read beside a request; twice as many more where none of them fits
 
 
@@ -74,51 +83,85 @@ class GoalFinder:
         dates: DateReader,
         readers: Mapping[str, UtteranceReader],
         taught: RequestReader | None = None,
+        judge: ToolJudge | None = None,
     ) -> None:
         self._ranking = ranking
         self._dates = dates
         self._readers = readers
         self._taught = taught
+        self._judge = judge
 
     def read(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal] | None:
         """What the taught reader makes of a whole utterance; empty where nothing fits.
 
-        None where there is no such reader, or where the readers of certain tools understand it.
+        None where there is no such reader, or where the readers of certain tools know better.
         """
-        if self._taught is None or self._understood(utterance, tools, now):
+        if self._taught is None:
             return None
         sole = self._sole()
-        ranked = self._ranking.rank(utterance, [tool for tool in tools if tool.name not in sole])
-        by_name = {each.tool.name: each.tool for each in ranked}
-        moments = [
-            Moment(each.start, each.end, each.value, timed=each.has_time)
-            for each in self._dates(utterance, now)
-        ]
-        for some in (ranked[:FIRST_READ], ranked[FIRST_READ : 3 * FIRST_READ]):
-            readable = [
-                Readable(each.tool.name, each.tool.about, each.tool.definition.parameters_json_schema)
-                for each in some
-            ]
-            found = read(utterance, readable, self._taught, moments=moments) if readable else None
-            if found is not None and found.calls:
-                if any(by_name[call.tool].metadata.get(READER) for call in found.calls):
-                    return None
-                return [
-                    Goal(
-                        tool=by_name[call.tool], clause=utterance, arguments=call.arguments, score=call.fit,
-                        read=True, place=place,
-                    )
-                    for place, call in enumerate(found.calls)
-                ]  # fmt: skip
-        return None if any(tool.metadata.get(READER) for tool in tools) else ()
+        readable = [tool for tool in tools if tool.name not in sole]
+        rules = self._understood(utterance, tools, now)
+        fits = self._fits(utterance, readable)
+        found = self._taught_reading(utterance, readable, fits, now)
+        if rules is not None and not _outdone(rules, fits, found):
+            return None
+        if found is None or not found.calls:
+            return None if any(tool.metadata.get(READER) for tool in tools) else ()
+        by_name = {tool.name: tool for tool in readable}
+        name = by_name[found.calls[0].tool].metadata.get(READER)
+        reader = self._readers.get(str(name)) if name else None
+        if isinstance(reader, Interpreter):
+            own = [call for call in found.calls if by_name[call.tool].metadata.get(READER) == name]
+            told = reader.interpret(own, utterance, rules=() if rules is None else rules, now=now)
+            return read_goals(str(name), told, tools, utterance)
+        return [
+            Goal(
+                tool=by_name[call.tool], clause=utterance, arguments=call.arguments, score=call.fit,
+                read=True, place=place,
+            )
+            for place, call in enumerate(found.calls)
+        ]  # fmt: skip
 
-    def _understood(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> bool:
-        """Whether a reader of certain tools takes any part of this for its own."""
-        pieces = (utterance, *clauses_of(utterance))
-        return any(
-            found is not None and found[1] and min(each.certainty for each in found[1]) >= THRESHOLD
-            for found in (self._readings(piece, tools, now) for piece in pieces)
-        )
+    def fits(self, utterance: str, tools: Sequence[KnownTool]) -> Mapping[str, float]:
+        """How surely each tool serves an utterance; empty where nobody judges that."""
+        return self._fits(utterance, tools) if self._judge is not None else {}
+
+    def _fits(self, utterance: str, tools: Sequence[KnownTool]) -> Mapping[str, float]:
+        if self._judge is None:
+            ranked = self._ranking.rank(utterance, tools)
+            return {each.tool.name: each.score for each in ranked}
+        near = tools
+        if len(tools) > MOST_JUDGED:
+            near = [each.tool for each in self._ranking.rank(utterance, tools)[:MOST_JUDGED]]
+        return self._judge.fits(utterance, [tool.readable for tool in near])
+
+    def _taught_reading(
+        self, utterance: str, tools: Sequence[KnownTool], fits: Mapping[str, float], now: datetime
+    ) -> TaughtReading | None:
+        if self._taught is None:
+            return None
+        by_name = {tool.name: tool for tool in tools}
+        ordered = sorted(fits, key=lambda name: -fits[name])
+        moments = [_moment(each, utterance, now) for each in self._dates(utterance, now)]
+        judged = fits if self._judge is not None else None
+        for names in (ordered[:FIRST_READ], ordered[FIRST_READ : 3 * FIRST_READ]):
+            some = [by_name[name].readable for name in names]
+            found = read(utterance, some, self._taught, moments=moments, judged=judged) if some else None
+            if found is not None and found.calls:
+                return found
+            if judged is not None:
+                break  # the judge has looked at the rest already
+        return None
+
+    def _understood(
+        self, utterance: str, tools: Sequence[KnownTool], now: datetime
+    ) -> Sequence[Reading] | None:
+        """What the readers of certain tools make of any part of this, where they are sure enough."""
+        for piece in dict.fromkeys((utterance, *clauses_of(utterance))):
+            found = self._readings(piece, tools, now)
+            if found is not None and found[1] and min(each.certainty for each in found[1]) >= THRESHOLD:
+                return found[1]
+        return None
 
     def _sole(self) -> set[str]:
         soles = [each for each in self._readers.values() if isinstance(each, SoleReader)]
@@ -218,6 +261,42 @@ class GoalFinder:
             tool.definition.parameters_json_schema, self.said(clause, now), tool_words=tool.name_stems
         )
         return sum(each.kind is not Kind.IDENTIFIER for each in filling.missing(tool.parameters))
+
+
+def _moment(found: DateFound, utterance: str, now: datetime) -> Moment:
+    """ "Since November" lies behind us, where "in November" lies ahead."""
+    value = found.value
+    before = utterance[: found.end].lower().split()[-6:]
+    if "since" in before and value.replace(tzinfo=None) > now.replace(tzinfo=None):
+        with suppress(ValueError):  # the 29th of February
+            value = value.replace(year=value.year - 1)
+    return Moment(found.start, found.end, value, timed=found.has_time)
+
+
+def _outdone(rules: Sequence[Reading], fits: Mapping[str, float], found: TaughtReading | None) -> bool:
+    """Whether the taught reader is to be followed, and not what a reader's own rules say.
+
+    Where both mean the same tool it is: the rules go along, and what it fills is free of by-words.
+    """
+    if found is None or not found.calls:
+        return False
+    theirs = {each.tool for each in rules}
+    first = found.calls[0]
+    if first.tool in theirs:
+        asks = any(each.question is not None for each in rules)
+        return not asks or (not first.missing and _marked(found) < MOST_OF_IT * len(found.request))
+    best = max((fits.get(name, 0.0) for name in theirs), default=0.0)
+    return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= CLEARLY
+
+
+def _marked(found: TaughtReading) -> int:
+    """How many characters fill something: the rest is what asks for it."""
+    return sum(end - start for call in found.calls for start, end in call.where.values())
+
+
+def _logit(probability: float) -> float:
+    held = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(held / (1 - held))
 
 
 def read_goals(

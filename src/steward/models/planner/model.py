@@ -21,7 +21,7 @@ from pydantic_ai.usage import RequestUsage
 
 from steward.contract.ports import Embedder
 from steward.conversations.clock import now_for_speaker
-from steward.language.reading import RequestReader
+from steward.language.reading import RequestReader, ToolJudge
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
@@ -44,11 +44,16 @@ class PlannerModel(Model):
         readers: Mapping[str, UtteranceReader] | None = None,
         procedures: Mapping[str, Procedure] | None = None,
         taught: RequestReader | None = None,
+        judge: ToolJudge | None = None,
         now: Callable[[], datetime] = now_for_speaker,
     ) -> None:
         super().__init__()
         self._finder = GoalFinder(
-            Ranking(embedder), dates=dates or plain_dates, readers=readers or {}, taught=taught
+            Ranking(embedder),
+            dates=dates or plain_dates,
+            readers=readers or {},
+            taught=taught,
+            judge=judge,
         )
         self._planner = Planner(self._finder)
         self._procedures = procedures or {}

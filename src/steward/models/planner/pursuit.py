@@ -314,6 +314,8 @@ class Pursuit:
         self, number: int, goal: Goal, parameter: Parameter, *, values: Mapping[str, Any]
     ) -> _Found | Decision:
         """A value that was not said: from this turn's results, from a tool that returns it, or by asking."""
+        if goal.read and parameter.kind is not Kind.IDENTIFIER:
+            return self._which(goal, parameter, (), values, "")  # nobody's words but the person's
         found = values_for(parameter, self._dialogue.steps, tool_stems=goal.tool.name_stems)
         if len(found) == 1:
             return _Found(found)

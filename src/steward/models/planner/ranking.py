@@ -16,6 +16,7 @@ from pydantic_ai import ToolDefinition
 
 from steward.contract.ports import Embedder
 from steward.contract.preferences import Preference, preferences, without_rivals
+from steward.language.reading import Readable
 from steward.models.planner.finding import shape_of, without_values
 from steward.models.planner.parameters import Kind, Parameter, parameters_of
 from steward.models.planner.preferences import preferred
@@ -66,6 +67,11 @@ class KnownTool:
     def about(self) -> str:
         """Its description without what it says other tools are for."""
         return without_rivals(self.definition.description or "")
+
+    @cached_property
+    def readable(self) -> Readable:
+        """As far as the taught reader looks at it."""
+        return Readable(self.name, self.about, self.definition.parameters_json_schema, self.examples)
 
     @property
     def preferences(self) -> tuple[Preference, ...]:

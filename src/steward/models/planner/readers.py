@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic_ai import ToolDefinition
 
 from steward.contract import linear_re as re
+from steward.language.reading import ReadCall
 from steward.models.planner.dialogue import Step
 
 READER = "reader"  # the metadata key
@@ -126,6 +127,17 @@ class Speaker(Protocol):
 
     def tell(self, steps: Sequence[Step], known: Sequence[Step], now: datetime) -> str:
         """What came of these calls, in words; `known` are all calls of the conversation."""
+        ...
+
+
+@runtime_checkable
+class Interpreter(Protocol):
+    """A reader that says what calls of its tools mean, where the taught reader has filled them."""
+
+    def interpret(
+        self, calls: Sequence[ReadCall], utterance: str, *, rules: Sequence[Reading], now: datetime
+    ) -> Sequence[Reading]:
+        """`rules`: what it made of the utterance itself, by its own rules; empty where that was nothing."""
         ...
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from steward.contract import linear_re as re
 from steward.contract.stems import english_stem
+from steward.language.tidy import with_apostrophes
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -82,7 +83,7 @@ _THANKS = re.compile(r"[\s,]*(?:\b(?:please|thanks|thank you|for me)\b)?[\s.!?]*
 
 def bare(text: str) -> str:
     """What was asked, without the courtesies around it."""
-    return _THANKS.sub("", _POLITE.sub("", text)).strip()
+    return _THANKS.sub("", _POLITE.sub("", with_apostrophes(text))).strip()
 
 
 _CANCEL = re.compile(

@@ -1,0 +1,29 @@
+"""Text as people type it, made regular before anything reads it: apostrophes that were left out.
+
+Changes no word that has a meaning of its own without the apostrophe ("its", "were", "well", "ill").
+"""
+
+import re
+from typing import Final
+
+_SHORT: Final = {
+    **{f"{word}s": f"{word}'s" for word in ("what", "where", "who", "when", "how", "that", "there", "here")},
+    **{
+        f"{word}nt": f"{word}n't"
+        for word in ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "could", "would")
+    },
+    **{f"{word}nt": f"{word}n't" for word in ("should", "must", "need")},
+    "cant": "can't", "wont": "won't", "im": "I'm", "ive": "I've", "id like": "I'd like",
+    "youre": "you're", "youve": "you've", "theyre": "they're", "weve": "we've",
+}  # fmt: skip
+_LEFT_OUT = re.compile(rf"\b(?:{'|'.join(_SHORT)})\b", re.IGNORECASE)
+
+
+def with_apostrophes(text: str) -> str:
+    """ "whats" as "what's", "dont" as "don't"."""
+    return _LEFT_OUT.sub(lambda found: _restored(found.group()), text)
+
+
+def _restored(word: str) -> str:
+    whole = _SHORT[word.lower()]
+    return whole[:1].upper() + whole[1:] if word[:1].isupper() else whole

@@ -44,6 +44,7 @@ TOOLS = frozenset(
         "ingest_documents",
     }
 )
+SEARCHES = frozenset({"search_memory", "query_knowledge_base", "web_search"})
 # Their arguments are a program and a question: nothing that happens to be said may become one.
 SOLE = frozenset({"code_execution", "request_human_input"})
 
@@ -211,15 +212,21 @@ class HouseReader:
     def interpret(
         self,
         calls: Sequence[ReadCall],
-        utterance: str,  # noqa: ARG002 - the interface's
+        utterance: str,
         *,
         rules: Sequence[Reading],
-        now: datetime,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002 - the interface's
     ) -> Sequence[Reading]:
         """As it was filled; the rules' word where something that is needed was not found."""
         if rules and any(call.missing for call in calls):
             return rules
-        return [_reading(call.tool, call.arguments, call.fit) for call in calls]
+        whole = {"query": bare(utterance).strip(" ?.")}  # what is looked for, where no part of it was marked
+        return [
+            _reading(
+                call.tool, whole | dict(call.arguments) if call.tool in SEARCHES else call.arguments, call.fit
+            )
+            for call in calls
+        ]
 
     def answer(
         self,

@@ -15,7 +15,7 @@ from steward.agents.oneself import asks_about_self, asks_about_us
 from steward.agents.research.evidence import MEMORY, MEMORY_SEARCHES
 from steward.agents.research.inquiry import Inquiry, Judgement, role_of
 from steward.agents.research.procedure import STEPS, means_another
-from steward.agents.research.questions import asks_how, asks_what, keywords, wants_to_know
+from steward.agents.research.questions import addresses_in, asks_how, asks_what, keywords, wants_to_know
 from steward.language.reading import ToolJudge
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
@@ -25,6 +25,7 @@ from steward.tasks.language import Other, understand_by_verb
 OWN_KNOWLEDGE = "own-knowledge"
 TASKS_MEANT = 0.9  # how sure the tasks' own reader must be to be asked alone
 MADE_FOR = 0.6  # how surely a tool must serve a question to be asked before one's own memory
+SURELY_MADE_FOR = 0.9  # and one that shares no word with the question
 POSSIBLY = 0.45  # of what memory holds on the subject, where nothing says that it answers
 BY_MEANING = 0.45  # how well a tool must fit that shares no word with the question
 WHAT_I_AM = f"I'm Steward, a program: no human, and here without a language model. {OFFER}"
@@ -68,17 +69,25 @@ class OwnKnowledge:
 
     def _served(self, said: str, tools: Sequence[KnownTool]) -> bool:
         """Whether a tool is clearly made for the question, and is no search of what is known here."""
-        if self.judge is None:
+        if self.judge is None or asks_about_us(said):
             return False
-        fits = self.judge.fits(said, [tool.readable for tool in tools if tool.name not in SOLE])
+        if addresses_in(said):
+            return True  # a page is to be read
+        able = {tool.name: tool for tool in tools if tool.name not in SOLE}
+        fits = self.judge.fits(said, [tool.readable for tool in able.values()])
         best = max(fits, key=lambda name: fits[name], default=None)
-        return best is not None and fits[best] >= MADE_FOR and role_of(best) not in STEPS
+        if best is None or role_of(best) in STEPS:
+            return False
+        speaks_of_it = able[best].own_words.intersection(keywords(said))
+        return fits[best] >= (MADE_FOR if speaks_of_it else SURELY_MADE_FOR)
 
 
 def _is_for_us(said: str, ranked: Sequence[Scored], now: datetime) -> bool:
     """Whether somebody asks to know what no tool of the house, and no other one, is plainly made for."""
     if not wants_to_know(said) or asks_how(said):
         return asks_how(said)
+    if asks_about_us(said) and not asks_about_self(said):
+        return True
     if means_tasks(said, now, least=TASKS_MEANT):
         return False
     if asks_what(said):

@@ -13,6 +13,7 @@ from steward.agents import task_words as words
 from steward.agents.task_changes import finisher
 from steward.agents.task_choice import touch_reading
 from steward.agents.task_lists import list_reading
+from steward.contract import linear_re as re
 from steward.language.reading import ReadCall
 from steward.models.planner.readers import Question, Reading
 from steward.tasks.changes import Changes, read_update
@@ -20,31 +21,70 @@ from steward.tasks.dates.find import find_dates
 from steward.tasks.dates.mention import DateMention
 from steward.tasks.filters import Filters, read_filters
 from steward.tasks.language import WHAT_TO_ADD
-from steward.tasks.new_tasks import NewTask, read_new_tasks
+from steward.tasks.new_tasks import NewTask, read_new_tasks, without_list
 from steward.tasks.priority import Priority, find_priority
 from steward.tasks.references import Reference, read_reference
 
+_EDGES = " ,.;:!?\"'\u201c\u201d"
+_QUOTES = "\"'\u201d"
+# "I have to get [the form]": from the verb on. "[the form] from the post office": to the end of the phrase.
+_INFINITIVE = re.compile(
+    r"\bto\s+(?P<rest>(?!(?:my|the|our|a|an|add)\b)\w+(?:\s+\w+){0,2}\s+)$", re.IGNORECASE
+)
+_CONTINUES = re.compile(
+    r"\s+(?:from|in|at|with|for|to|of|about|into)(?:\s+(?!me\b)[\w'-]+){1,4}(?=\s*(?:[.,;!?]|(?:(?:by|before|on|until|due)(?:\s+the)?)?\s*$))",
+    re.IGNORECASE,
+)
+SOMETHING = "x"  # stands for the title where only the date is read
 WHEN = ("due_date", "recurrence")
 JOINED = 8  # characters between two pieces that say one thing: "the 1st (of) every month"
 
 
 def new_task(call: ReadCall, utterance: str, now: datetime) -> NewTask | None:
     """The task of one call: its title as it was marked, the rest by the grammar from the words marked."""
-    title = _said(call, "title", utterance)
+    title = _title(call, utterance)
     if not title:
         return None
-    when = " ".join(_pieces(utterance, [call.where[name] for name in WHEN if name in call.where]))
-    parsed = read_new_tasks(f"add {title} {when}".strip(), now)
-    item = parsed[0] if len(parsed) == 1 else NewTask(title)
-    due = item.due or _date_at(call, utterance, now)
+    if find_dates(title, now):  # a date in the title is none of its words
+        parsed = read_new_tasks(f"add {title}", now)
+        item = parsed[0] if len(parsed) == 1 else NewTask(title)
+    else:
+        item = NewTask(without_list(title).strip() or title)
     urgency = find_priority(_said(call, "priority", utterance))
+    when = [_timed(piece, now) for piece in _pieces(utterance, _spans(call))]
     return replace(
         item,
-        title=title if not item.due and due is not None else item.title,
-        due=due,
+        due=next((each.due for each in when if each.due), None) or item.due or _date_at(call, utterance, now),
+        recurrence=next((each.recurrence for each in when if each.recurrence), item.recurrence),
         priority=item.priority or (_priority(call) if urgency is None else urgency.priority),
         description=_said(call, "description", utterance) or item.description,
     )
+
+
+def _spans(call: ReadCall) -> list[tuple[int, int]]:
+    return [call.where[name] for name in WHEN if name in call.where]
+
+
+def _timed(words: str, now: datetime) -> NewTask:
+    parsed = read_new_tasks(f"add {SOMETHING} {words.lower()}", now)
+    return parsed[0] if len(parsed) == 1 else NewTask(SOMETHING)
+
+
+def _title(call: ReadCall, utterance: str) -> str:
+    """The words marked as the title, with the rest of their phrase: "put the bins out", not "bins"."""
+    if "title" not in call.where:
+        return _said(call, "title", utterance)
+    start, end = call.where["title"]
+    others = [span for name, span in call.where.items() if name != "title"]
+    before = utterance[max([0, *(stop for _, stop in others if stop <= start)]) : start]
+    verb = _INFINITIVE.search(before)
+    if verb is not None and not verb["rest"].rstrip().lower().endswith(" to"):
+        start -= len(verb["rest"])
+    following = utterance[end : min([len(utterance), *(first for first, _ in others if first >= end)])]
+    more = _CONTINUES.match(following)
+    if more is not None and utterance[end - 1 : end] not in _QUOTES:
+        end += more.end()
+    return utterance[start:end].strip(_EDGES)
 
 
 def _pieces(utterance: str, spans: Sequence[tuple[int, int]]) -> list[str]:
@@ -125,6 +165,6 @@ def _said(call: ReadCall, parameter: str, utterance: str) -> str:
     """The words that fill a parameter, as they stand in the utterance."""
     if parameter in call.where:
         start, end = call.where[parameter]
-        return utterance[start:end].strip(" ,.;:!?\"'\u201c\u201d")
+        return utterance[start:end].strip(_EDGES)
     value = call.arguments.get(parameter)
     return value.strip() if isinstance(value, str) else ""

@@ -23,6 +23,7 @@ from steward.contract.ports import CapabilityExtractor, ToolRanker
 from steward.contract.questions import QuestionStore
 from steward.contract.tool import ToolSpec
 from steward.conversations.ports import ConversationStore
+from steward.language.reading import Readable
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
 from steward.policy.approval import Rules, assess
@@ -331,6 +332,9 @@ class TalkingAgents:
         try:
             await self.chat()
             await asyncio.to_thread(self._library.embedder.embed, ["warm"])
+            tools = [tool.spec for tool in self._orchestrator.registry if tool.available]
+            some = [Readable(each.name, each.description, each.input_schema, each.examples) for each in tools]
+            await asyncio.to_thread(self._judge.fits, "what is there to do", some)
         except Exception as error:  # noqa: BLE001 - whoever talks first gets to hear it in full
             logger.warning("agents_not_ready", extra={"problem": str(error)})
 

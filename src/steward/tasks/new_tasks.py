@@ -233,11 +233,11 @@ def _task(piece: str, now: datetime) -> NewTask | None:
     said = find_priority(text)
     if said:
         text = f"{text[: said.span[0]]} {text[said.span[1] :]}"
-    text = _without_list(text)
+    text = without_list(text)
     repetition = read_repetition(text)
     text = repetition.rest if repetition else text
     due, text = _cut_dates(text, now)
-    text = _without_list(text)
+    text = without_list(text)
     title = _tidy(text)
     if not title or _EMPTY.match(title):
         return None
@@ -250,7 +250,7 @@ def _task(piece: str, now: datetime) -> NewTask | None:
     )
 
 
-def _without_list(text: str) -> str:
+def without_list(text: str) -> str:
     text = _TAILS.sub("", bare(text).rstrip(" .!?,"))
     text = FROM_LIST.sub("", f" {text}")
     return _TAILS.sub("", text.rstrip(" .!?,"))

@@ -44,6 +44,7 @@ _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
 MAX_CLAUSES = 6
 MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
 SURELY = 0.6  # from here on the taught reader is believed against the rules of a tool's own reader
+BEYOND_DOUBT = 0.9  # and from here on also where those rules would ask first
 CLEARLY = 1.2  # where the tool that those rules chose is that much less likely (a difference of logits)
 MOST_OF_IT = 0.9  # of an utterance: where that much fills a tool, nothing in it asked for the call
 FIRST_READ = 5  # tools that are read beside a request; twice as many more where none of them fits
@@ -98,10 +99,11 @@ class GoalFinder:
         """
         if self._taught is None:
             return None
-        sole = self._sole()
-        readable = [tool for tool in tools if tool.name not in sole]
         rules = self._understood(utterance, tools, now)
-        fits = self._fits(utterance, readable)
+        fits = self._fits(utterance, tools)
+        sole = {name for name in self._sole() if fits.get(name, 0.0) < BEYOND_DOUBT}
+        readable = [tool for tool in tools if tool.name not in sole]
+        fits = {name: fit for name, fit in fits.items() if name not in sole}
         found = self._taught_reading(utterance, readable, fits, now)
         if rules is not None and not _outdone(rules, fits, found):
             return None
@@ -282,9 +284,13 @@ def _outdone(rules: Sequence[Reading], fits: Mapping[str, float], found: TaughtR
         return False
     theirs = {each.tool for each in rules}
     first = found.calls[0]
+    asks = any(each.question is not None for each in rules)
+    if asks and _marked(found) >= MOST_OF_IT * len(found.request):
+        return False
     if first.tool in theirs:
-        asks = any(each.question is not None for each in rules)
-        return not asks or (not first.missing and _marked(found) < MOST_OF_IT * len(found.request))
+        return not asks or not first.missing
+    if asks and first.fit < BEYOND_DOUBT:
+        return False  # who asks does no harm
     best = max((fits.get(name, 0.0) for name in theirs), default=0.0)
     return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= CLEARLY
 

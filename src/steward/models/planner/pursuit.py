@@ -19,7 +19,15 @@ from steward.models.planner.parameters import Kind, Parameter
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.readers import Mention, Question, Speaker
 from steward.models.planner.suppliers import suppliers
-from steward.models.planner.things import Thing, at_places, is_it, matching, nearest, values_for
+from steward.models.planner.things import (
+    Thing,
+    at_places,
+    best_matching,
+    is_it,
+    matching,
+    nearest,
+    values_for,
+)
 from steward.models.planner.which import MAX_OPTIONS, Candidate, which_question
 from steward.models.planner.words import ordinal, stem
 
@@ -303,6 +311,8 @@ class Pursuit:
             return kept, meant.every
         inner = self._inner(goal, parameter, mention)
         found = matching([mention, inner], candidates) if inner else candidates
+        if not found and goal.read:
+            found = best_matching(inner, candidates)
         return found, False
 
     def _inner(self, goal: Goal, parameter: Parameter, mention: str) -> str:

@@ -131,6 +131,14 @@ def named(wordings: Sequence[str], candidates: Sequence[tuple[Any, Thing]]) -> l
     return []
 
 
+def best_matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The one candidate that shares more words with a mention than all others do; none where that is open."""
+    wanted = set(stems(mention))
+    shared = [len(wanted & {s for text in _texts(each) for s in stems(text)}) for each in candidates]
+    most = max(shared, default=0)
+    return [candidates[shared.index(most)]] if most and shared.count(most) == 1 else []
+
+
 def at_places(wanted: Sequence[int], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
     """The candidates at these places, counted from 1 or, below 0, from the end; none if one is not there."""
     size = len(candidates)

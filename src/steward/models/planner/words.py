@@ -93,7 +93,8 @@ _CANCEL = re.compile(
     re.IGNORECASE,
 )
 _HELP = re.compile(
-    r"\b(?:what (?:else |all )?can you do|what are you able to do|which tools|your (?:tools|abilities)|"
+    r"\b(?:what (?:\w+ )?(?:can|could) you (?:\w+ )?(?:do|help)|what are you able to|which tools|"
+    r"your (?:tools|abilities)|"
     r"tools (?:do )?you have|how can you help)\b|^\s*help\W*$",
     re.IGNORECASE,
 )

@@ -4,7 +4,9 @@ Owns how text becomes a vector, and a vector for each of its word pieces: all-Mi
 that is searched (scripts/build_embedding.py). Requests and tools are read by reader.py.
 """
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from steward.models.minilm import CLS, DATA, SEP, MiniLM
 NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
 GRAPH = "minilm.onnx"
+ASKED = 512  # single texts whose vectors are remembered
 # The tensors inside the graphs that their means are taken of.
 _LAST_LAYER = "t70"
 
@@ -32,6 +35,8 @@ class MiniLMEmbedder:
     ) -> None:
         self._model = MiniLM(DATA / graph, inner=last_layer, tables=DATA / tables if tables else None)
         self._name = name
+        self._asked: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
 
     @property
     def name(self) -> str:
@@ -42,6 +47,20 @@ class MiniLMEmbedder:
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if len(texts) != 1:
+            return self._embed(texts)
+        # One text is a question, and several of those who answer it ask for the same vector.
+        with self._lock:
+            known = self._asked.get(texts[0])
+        if known is None:
+            known = self._embed(texts)
+            with self._lock:
+                self._asked[texts[0]] = known
+                while len(self._asked) > ASKED:
+                    self._asked.popitem(last=False)
+        return known.copy()
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         rows = [[CLS, *ids, SEP] for ids in self._model.token_ids(texts)]
         for index, vector in enumerate(self._model.run([(row, [0] * len(row)) for row in rows])):

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from steward.contract.ports import ReadText
@@ -30,7 +31,7 @@ _NONE = np.zeros(1, np.int64)
 class TaughtReader:
     def __init__(self, model: MiniLM | None = None) -> None:
         self._model = model or MiniLM(GRAPH, tables=TABLES)
-        self._tools: OrderedDict[tuple[str, str, int], tuple[Schema, ToolText]] = OrderedDict()
+        self._tools: OrderedDict[tuple[str, str, bytes], ToolText] = OrderedDict()
         self._marked: OrderedDict[tuple[str, int], tuple[ToolText, Layout, Marks]] = OrderedDict()
         self._lock = Lock()
 
@@ -42,14 +43,14 @@ class TaughtReader:
         return self._model.encode(text)
 
     def tool(self, name: str, description: str, schema: Schema) -> ToolText:
-        key = (name, description, id(schema))
+        key = (name, description, orjson.dumps(schema, default=dict, option=orjson.OPT_NON_STR_KEYS))
         with self._lock:
             known = self._tools.get(key)
-        if known is not None and known[0] is schema:
-            return known[1]
+        if known is not None:
+            return known
         made = tool_text(name, description, schema, self.encode)
         with self._lock:
-            self._tools[key] = (schema, made)
+            self._tools[key] = made
             while len(self._tools) > KEPT:
                 self._tools.popitem(last=False)
         return made

@@ -125,8 +125,8 @@ def _best_first(judged: Judged) -> float:
 def _read_together(request: str, near: Sequence[Judged], together: RequestReader) -> list[Judged]:
     """A tool without parameters says too little to be read beside a request; it stays as it was judged."""
     told = [each for each in near if each.definition.spec.input_schema.get("properties")]
-    specs = [each.definition.spec for each in told]
-    texts = [together.tool(each.name, each.description, each.input_schema) for each in specs]
+    seen = [(each.definition.spec, each.definition.about) for each in told]
+    texts = [together.tool(spec.name, about, spec.input_schema) for spec, about in seen]
     marked = together.mark(request, texts) if texts else []
     fits = {id(each): marks.fit for each, (_, marks) in zip(told, marked, strict=True)}
     return [_together(each, fits[id(each)]) if id(each) in fits else each for each in near]

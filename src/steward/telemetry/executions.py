@@ -19,7 +19,6 @@ from typing import Any, assert_never
 
 import orjson
 
-from steward.contract import linear_re as re
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.errors import InputError
 from steward.orchestrator.ports import Clock, Execution

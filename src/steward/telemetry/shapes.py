@@ -158,7 +158,7 @@ _COMMANDS = (
     _folded("ldap", rf"(ldap\w{{2,8}}{_IN_COMMAND}-w\s{{1,3}})\S{{3,}}"),
     _folded("login", r"(\blogin\s{1,3}\S{1,128}\s{1,3}password\s{1,3})\S{3,}"),  # .netrc
     _exact(
-        "env arg setx",
+        "pass pwd secret token key credential pat",  # not "arg": every line has arguments
         r"(\b(?:ENV|ARG|SETX|setx)\s{1,3}[A-Z0-9_]{0,64}(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT)"
         r"[A-Z0-9_]{0,32}\s{1,3})\S{3,}",
     ),
@@ -217,6 +217,10 @@ _NAME_PARTS = (  # every secret's name has one of these in it, in lower case
     *("contrasena", "pat", "psk"),
 )
 _MARKERS = tuple(dict.fromkeys([*_NAME_PARTS, *(marker for shape in SHAPES for marker in shape.markers)]))
+_BY_MARKER = {
+    marker: tuple(place for place, shape in enumerate(SHAPES) if marker in shape.markers)
+    for marker in _MARKERS
+}
 _NAME_PART = re.compile("|".join(_NAME_PARTS))
 
 
@@ -227,7 +231,8 @@ def markers_in(lowered: str) -> list[str]:
 
 def shapes_for(markers: list[str]) -> list[Shape]:
     """The shapes worth looking for, in their order."""
-    return [shape for shape in SHAPES if not shape.markers.isdisjoint(markers)]
+    wanted = {place for marker in markers for place in _BY_MARKER.get(marker, ())}
+    return [SHAPES[place] for place in sorted(wanted)]
 
 
 LONGEST_LABEL = 64

@@ -6,6 +6,7 @@ a bounded backlog. Does not own the numbers (orchestrator metrics) or diagnostic
 """
 
 import asyncio
+import re
 import tempfile
 import threading
 from collections import deque

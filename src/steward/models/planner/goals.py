@@ -1,7 +1,7 @@
 """What was asked for: the clauses of an utterance and the tool that each one means."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
@@ -17,6 +17,7 @@ from steward.models.planner.finding import Said
 from steward.models.planner.parameters import Kind
 from steward.models.planner.ranking import (
     CLOSE,
+    REMOVES,
     THRESHOLD,
     KnownTool,
     Ranking,
@@ -105,7 +106,8 @@ class GoalFinder:
         readable = [tool for tool in tools if tool.name not in sole]
         fits = {name: fit for name, fit in fits.items() if name not in sole}
         found = self._taught_reading(utterance, readable, fits, now)
-        if rules is not None and not _outdone(rules, fits, found):
+        removing = {tool.name for tool in tools if tool.intention == REMOVES and not tool.reads}
+        if rules is not None and not _outdone(rules, fits, found, removing):
             return None
         if found is None or not found.calls:
             return None if any(tool.metadata.get(READER) for tool in tools) else ()
@@ -275,7 +277,12 @@ def _moment(found: DateFound, utterance: str, now: datetime) -> Moment:
     return Moment(found.start, found.end, value, timed=found.has_time)
 
 
-def _outdone(rules: Sequence[Reading], fits: Mapping[str, float], found: TaughtReading | None) -> bool:
+def _outdone(
+    rules: Sequence[Reading],
+    fits: Mapping[str, float],
+    found: TaughtReading | None,
+    removing: Set[str],
+) -> bool:
     """Whether the taught reader is to be followed, and not what a reader's own rules say.
 
     Where both mean the same tool it is: the rules go along, and what it fills is free of by-words.
@@ -292,7 +299,8 @@ def _outdone(rules: Sequence[Reading], fits: Mapping[str, float], found: TaughtR
     if asks and first.fit < BEYOND_DOUBT:
         return False  # who asks does no harm
     best = max((fits.get(name, 0.0) for name in theirs), default=0.0)
-    return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= CLEARLY
+    clearly = 2 * CLEARLY if first.tool in removing else CLEARLY  # what removes something must be plainer
+    return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= clearly
 
 
 def _marked(found: TaughtReading) -> int:

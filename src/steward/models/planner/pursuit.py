@@ -16,7 +16,7 @@ from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.finding import Said
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.parameters import Kind, Parameter
-from steward.models.planner.ranking import KnownTool
+from steward.models.planner.ranking import REMOVES, KnownTool
 from steward.models.planner.readers import Mention, Question, Speaker
 from steward.models.planner.suppliers import suppliers
 from steward.models.planner.things import (
@@ -33,7 +33,6 @@ from steward.models.planner.words import ordinal, stem
 
 MAX_STEPS = 20
 MAX_DEPTH = 3
-REMOVES = "remove"  # the intention of a tool that deletes, forgets or clears
 
 
 @dataclass(frozen=True, slots=True)

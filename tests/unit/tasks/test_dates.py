@@ -18,8 +18,7 @@ _VOCABULARY = (
     "next last this monday fri may march 3 15th the of at in on from to until end half past quarter "
     "noon pm am 5 tomorrow week month year two weeks ago days 2016 12/25 9999 10000 year first second "
     "- / : . , 's q3 christmas easter evening tonight every after before between and st h eod 31 "
-    "february 0 99 minutes couple closest chinese upcoming weekend rest mid summer 90s now diwali "
-    "ramadan passover "
+    "february 0 99 minutes couple closest upcoming weekend rest mid summer 90s now halloween "
 ).split()
 
 
@@ -64,7 +63,7 @@ def test_every_moment_can_be_now(now: datetime) -> None:
         "easter",
         "next weekend",
         "at 5",
-        "diwali",
+        "halloween",
     )
     for text in (
         *phrases,

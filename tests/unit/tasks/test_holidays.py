@@ -1,15 +1,10 @@
-"""Holidays by name, and the calendars behind them."""
+"""Holidays by name."""
 
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from steward.tasks.dates.find import find_dates
-from steward.tasks.dates.hebrew import gregorian
-from steward.tasks.dates.holidays import orthodox_easter, western_easter
-from steward.tasks.dates.moon_holidays import MOON_HOLIDAYS
 
 NOW = datetime(2026, 11, 16, 9)  # noqa: DTZ001
 
@@ -49,27 +44,6 @@ NOW = datetime(2026, 11, 16, 9)  # noqa: DTZ001
         ("tax day 2028", "2028-04-17"),
         ("orthodox easter 2018", "2018-04-08"),
         ("leap day 2028", "2028-02-29"),
-        ("hanukkah", "2026-12-04"),
-        ("passover 2027", "2027-04-21"),
-        ("yom kippur 2018", "2018-09-18"),
-        ("purim 2024", "2024-03-23"),
-        ("tisha b'av 2018", "2018-07-21"),
-        ("yom haatzmaut 2018", "2018-04-18"),
-        ("ramadan 2026", "2026-02-18"),
-        ("eid al-fitr 2018", "2018-06-15"),
-        ("eid al-adha 2018", "2018-08-21"),
-        ("islamic new year 2018", "2018-09-11"),
-        ("jamat ul-vida 2018", "2018-06-08"),
-        ("chinese new year", "2027-02-06"),
-        ("chinese new year 2024", "2024-02-10"),
-        ("lantern festival 2024", "2024-02-24"),
-        ("mid-autumn festival 2024", "2024-09-17"),
-        ("diwali 2025", "2025-10-20"),
-        ("holi 2024", "2024-03-25"),
-        ("maha shivaratri 2020", "2020-02-21"),
-        ("ganesh chaturthi 2019", "2019-09-02"),
-        ("makar sankranti 2019", "2019-01-15"),
-        ("parsi new year 2022", "2022-08-16"),
         ("the closest xmas to today", "2026-12-25"),
         ("advent 2026", "2026-11-29"),
     ],
@@ -82,23 +56,3 @@ def test_a_holiday_falls_on_its_day(text: str, day: str) -> None:
 @pytest.mark.parametrize("text", ["leap day 2027", "palm", "mother", "labor", "Martin Luther King' day"])
 def test_what_is_no_holiday_of_that_year_is_none(text: str) -> None:
     assert find_dates(text, NOW) == ()
-
-
-@given(st.integers(1583, 4099))
-@settings(max_examples=200)
-def test_easter_is_a_sunday_in_spring(year: int) -> None:
-    assert date(year, 3, 22) <= western_easter(year) <= date(year, 4, 25)
-    assert (western_easter(year).weekday(), orthodox_easter(year).weekday()) == (6, 6)
-
-
-@given(st.integers(5400, 6200))
-@settings(max_examples=100)
-def test_the_hebrew_new_year_never_falls_on_sunday_wednesday_or_friday(year: int) -> None:
-    assert gregorian(year, 7, 1).weekday() not in (6, 2, 4)
-
-
-@given(st.sampled_from(sorted(MOON_HOLIDAYS)), st.integers(1600, 2400))
-@settings(max_examples=300, deadline=None)
-def test_a_holiday_by_the_moon_lies_in_its_year(name: str, year: int) -> None:
-    day = MOON_HOLIDAYS[name](year)
-    assert day is None or day.year == year

@@ -1,14 +1,16 @@
 """Names of holidays and the day each falls on in a year.
 
-Owns the names and the rules of the Gregorian and Easter holidays; the calendars that follow the moon are in
-`moon` and `hebrew`.
+Owns the names and the rules of the Gregorian and Easter holidays. Calendars that follow the moon are not
+read: who keeps them names the date.
 """
 
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from dateutil import easter as computus
+from dateutil.easter import EASTER_ORTHODOX
+
 from steward.tasks.dates.calendar import nth_weekday
-from steward.tasks.dates.moon_holidays import MOON_HOLIDAYS
 from steward.tasks.dates.reader import Reader
 
 Rule = Callable[[int], date | None]
@@ -26,34 +28,23 @@ def nth(month: int, weekday: int, number: int, offset: int = 0) -> Rule:
     return rule
 
 
+_EASTER_KNOWN = range(1583, 4100)  # as far as dateutil reckons it
+
+
 def easter(offset: int = 0) -> Rule:
-    return lambda year: western_easter(year) + timedelta(days=offset)
+    def rule(year: int) -> date | None:
+        return computus.easter(year) + timedelta(days=offset) if year in _EASTER_KNOWN else None
+
+    return rule
 
 
 def orthodox(offset: int = 0) -> Rule:
-    return lambda year: orthodox_easter(year) + timedelta(days=offset)
+    def rule(year: int) -> date | None:
+        if year not in _EASTER_KNOWN:
+            return None
+        return computus.easter(year, EASTER_ORTHODOX) + timedelta(days=offset)
 
-
-def western_easter(year: int) -> date:
-    """The anonymous Gregorian computus."""
-    a, (b, c) = year % 19, divmod(year, 100)
-    d, e = divmod(b, 4)
-    f = (b + 8) // 25
-    g = (b - f + 1) // 3
-    h = (19 * a + b - d - g + 15) % 30
-    i, k = divmod(c, 4)
-    el = (32 + 2 * e + 2 * i - h - k) % 7
-    m = (a + 11 * h + 22 * el) // 451
-    month, day = divmod(h + el - 7 * m + 114, 31)
-    return date(year, month, day + 1)
-
-
-def orthodox_easter(year: int) -> date:
-    """Meeus' Julian computus, moved to the Gregorian calendar."""
-    d = (19 * (year % 19) + 15) % 30
-    e = (2 * (year % 4) + 4 * (year % 7) - d + 34) % 7
-    month, day = divmod(d + e + 114, 31)
-    return date(year, month, day + 1) + timedelta(days=year // 100 - year // 400 - 2)
+    return rule
 
 
 def _weekday_near(month: int, day: int) -> Rule:
@@ -198,7 +189,7 @@ def _expand(names: dict[str, Rule]) -> dict[str, list[tuple[tuple[str, ...], Rul
     return table
 
 
-_TABLE = _expand({**_NAMES, **MOON_HOLIDAYS})
+_TABLE = _expand(_NAMES)
 # Words that are holidays only in company.
 _NOT_ALONE = frozenset({("advent",), ("lent",), ("president",), ("presidents",), ("mothers",), ("fathers",),
     ("mother",),

@@ -4,6 +4,7 @@ Owns when a request is compared with the tools there are: not for small talk, an
 skill of the house understands, because what is understood can be done.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -43,7 +44,8 @@ class FindGap:
     detector: GapDetector
 
     async def __call__(self, text: str) -> Gap | None:
-        if any(reads(text) for reads in self.understood):
+        # In a thread: a long text is read for a while, and other conversations are waiting.
+        if await asyncio.to_thread(lambda: any(reads(text) for reads in self.understood)):
             return None
         return await self.detector.detect_missing_tools(text)
 
@@ -65,10 +67,12 @@ class HonestBeforehand:
     looked_for: Callable[[str], bool] = lambda _: False
 
     async def before(self, turn: Turn) -> Draft | None:
-        return None if turn.answering or self.looked_for(turn.text) else await self._gap(turn)
+        looked_for = turn.answering or await asyncio.to_thread(self.looked_for, turn.text)
+        return None if looked_for else await self._gap(turn)
 
     async def after(self, turn: Turn, draft: Draft) -> Draft:
-        if draft.status is AnswerStatus.DONE and not draft.confidence and self.looked_for(turn.text):
+        unsure = draft.status is AnswerStatus.DONE and not draft.confidence
+        if unsure and await asyncio.to_thread(self.looked_for, turn.text):
             return await self._gap(turn) or draft
         return await self.find_gap.named(draft, turn.text)
 

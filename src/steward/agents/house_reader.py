@@ -44,6 +44,8 @@ TOOLS = frozenset(
         "ingest_documents",
     }
 )
+KEEPING = {"store_memory": "content", "save_fact": "text"}
+MOST_CLOSING_WORDS = 6  # "please keep that in mind for later": no more of it is told
 SEARCHES = frozenset({"search_memory", "query_knowledge_base", "web_search"})
 # Their arguments are a program and a question: nothing that happens to be said may become one.
 SOLE = frozenset({"code_execution", "request_human_input"})
@@ -220,6 +222,8 @@ class HouseReader:
         """As it was filled; the rules' word where something that is needed was not found."""
         if rules and any(call.missing for call in calls):
             return rules
+        if all(call.tool in KEEPING for call in calls):
+            return [_kept_whole(calls, utterance)]
         whole = {"query": bare(utterance).strip(" ?.")}  # what is looked for, where no part of it was marked
         return [
             _reading(
@@ -257,6 +261,22 @@ class HouseReader:
 
     def tell(self, steps: Sequence[Step], known: Sequence[Step], now: datetime) -> str:  # noqa: ARG002
         return house_voice.tell(steps)
+
+
+def _kept_whole(calls: Sequence[ReadCall], utterance: str) -> Reading:
+    """One memory of all that was told, so that no sentence is lost; without what only asks to keep it."""
+    first = calls[0]
+    argument = KEEPING[first.tool]
+    spans = [call.where[KEEPING[call.tool]] for call in calls if KEEPING[call.tool] in call.where]
+    if not spans:
+        return _reading(first.tool, first.arguments, first.fit)
+    start, end = min(span[0] for span in spans), max(span[1] for span in spans)
+    if len(utterance[end:].split()) > MOST_CLOSING_WORDS:
+        end = len(utterance)
+    told = utterance[start:end].strip(" ,;:\n")
+    return _reading(
+        first.tool, {argument: told.removesuffix(".") if "." not in told[:-1] else told}, first.fit
+    )
 
 
 def _reading(tool: str, arguments: Mapping[str, object], certainty: float = SURE) -> Reading:

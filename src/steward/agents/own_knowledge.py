@@ -25,7 +25,7 @@ from steward.tasks.language import Other, understand_by_verb
 OWN_KNOWLEDGE = "own-knowledge"
 TASKS_MEANT = 0.9  # how sure the tasks' own reader must be to be asked alone
 MADE_FOR = 0.6  # how surely a tool must serve a question to be asked before one's own memory
-SURELY_MADE_FOR = 0.9  # and one that shares no word with the question
+SURELY_MADE_FOR = 0.9  # and one that shares no word with the question, or where it is about the person
 POSSIBLY = 0.45  # of what memory holds on the subject, where nothing says that it answers
 BY_MEANING = 0.45  # how well a tool must fit that shares no word with the question
 WHAT_I_AM = f"I'm Steward, a program: no human, and here without a language model. {OFFER}"
@@ -78,7 +78,9 @@ class OwnKnowledge:
         best = max(fits, key=lambda name: fits[name], default=None)
         if best is None or role_of(best) in STEPS:
             return False
-        speaks_of_it = able[best].own_words.intersection(keywords(said))
+        speaks_of_it = bool(able[best].own_words.intersection(keywords(said)))
+        if asks_about_self(said):
+            return speaks_of_it and fits[best] >= SURELY_MADE_FOR
         return fits[best] >= (MADE_FOR if speaks_of_it else SURELY_MADE_FOR)
 
 

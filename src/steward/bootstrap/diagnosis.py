@@ -250,7 +250,9 @@ def _keys(settings: Settings, stored: Stored | None) -> Finding:
     if stored is None:
         return Finding("keys", Verdict.NOTE, "The database would know them, and it does not answer.")
     return Finding(
-        "keys", Verdict.GOOD, "There are none: programs of this machine need none, others stay out."
+        "keys",
+        Verdict.GOOD,
+        "There are none: only the owner of this account comes in, by the token in STEWARD_HOME.",
     )
 
 

@@ -18,6 +18,7 @@ from steward.models.planner.parameters import Kind
 from steward.models.planner.ranking import (
     CLOSE,
     REMOVES,
+    STORES,
     THRESHOLD,
     KnownTool,
     Ranking,
@@ -42,7 +43,7 @@ _THEN = re.compile(
 )
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
-MAX_CLAUSES = 6
+MAX_CLAUSES = 20
 MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
 SURELY = 0.6  # from here on the taught reader is believed against the rules of a tool's own reader
 BEYOND_DOUBT = 0.9  # and from here on also where those rules would ask first
@@ -185,15 +186,20 @@ class GoalFinder:
     def clauses(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> list[str]:
         """The commands in an utterance. A piece that a reader only asks about belongs to the one before."""
         joined: list[str] = []
+        storing = {tool.name for tool in tools if tool.intention == STORES}
         start = end = 0
+        keeps = False
         for piece in clauses_of(utterance):
             at = utterance.find(piece, end)
             reading = self._readings(piece, tools, now)
-            if joined and at >= 0 and reading and reading[1] and reading[1][0].question is not None:
+            asks = bool(reading and reading[1] and reading[1][0].question is not None)
+            if joined and at >= 0 and (asks or (keeps and not _commands(piece))):
                 joined[-1] = utterance[start : at + len(piece)].strip()
             else:
                 start = max(at, 0)
                 joined.append(piece)
+                # What is told after "remember that ..." is told to be remembered, too.
+                keeps = reading is not None and bool(reading[1]) and reading[1][0].tool in storing
             end = max(at, 0) + len(piece)
         return joined
 
@@ -296,8 +302,8 @@ def _outdone(
         return False
     if first.tool in theirs:
         return not asks or not first.missing
-    if asks and first.fit < BEYOND_DOUBT:
-        return False  # who asks does no harm
+    if (asks or not first.arguments) and first.fit < BEYOND_DOUBT:
+        return False  # who asks does no harm, and a call that nothing was said for says little
     best = max((fits.get(name, 0.0) for name in theirs), default=0.0)
     clearly = 2 * CLEARLY if first.tool in removing else CLEARLY  # what removes something must be plainer
     return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= clearly

@@ -28,6 +28,7 @@ NAME_WEIGHT, EXAMPLE_WEIGHT, TEXT_WEIGHT, PARAMETER_WEIGHT = 1.0, 0.7, 0.5, 0.35
 SHAPE_WEIGHT, INTENTION_WEIGHT = 0.8, 0.6
 WORDS_ALONE = 0.8  # what the words are worth where the meaning does not speak for a tool
 LOOK_UP = "@find"
+STORES = "store"
 REMOVES = "remove"  # the intention of a tool that deletes, forgets or clears
 INTENTION_BONUS, INTENTION_PENALTY = 0.15, 0.6
 QUESTION_PENALTY = 0.5  # who asks wants to know, and not to change

@@ -8,6 +8,7 @@ from tests.planner_talk import NOW
 
 from steward.agents.house_reader import TOOLS, HouseReader, speaks_of_tasks, tells_of_tasks, understands
 from steward.agents.manners import asks_for_ours, small_talk
+from steward.language.reading import ReadCall
 
 OFFERED = [ToolDefinition(name=name) for name in sorted(TOOLS)]
 
@@ -162,3 +163,26 @@ def test_who_asks_what_could_be_done_wants_nothing_done(said: str, *, asked: boo
 
 def test_what_the_house_does_not_do_is_left_to_the_search_for_gaps() -> None:
     assert not asks_for_ours("can you book flights?", lambda _, ability: ability == "travel_booking")
+
+
+def test_every_sentence_of_what_is_to_be_remembered_is_kept() -> None:
+    said = "Remember that the code is 1234. The cellar key is with Ana. The car is in row 7."
+    where = {"content": (said.index("the code"), said.index("1234") + 4)}
+    call = ReadCall("store_memory", {"content": "the code is 1234"}, (), 0.9, where)
+    [reading] = HouseReader().interpret([call], said, rules=(), now=NOW)
+    assert (
+        reading.arguments["content"] == "the code is 1234. The cellar key is with Ana. The car is in row 7."
+    )
+
+
+def test_what_only_asks_to_keep_it_is_left_out() -> None:
+    said = "my daughter is called Greta, keep that in mind"
+    call = ReadCall("store_memory", {}, (), 0.9, {"content": (0, said.index(","))})
+    [reading] = HouseReader().interpret([call], said, rules=(), now=NOW)
+    assert reading.arguments["content"] == "my daughter is called Greta"
+
+
+def test_what_is_looked_for_is_the_whole_question_where_no_part_of_it_was_marked() -> None:
+    call = ReadCall("search_memory", {}, (), 0.9)
+    [reading] = HouseReader().interpret([call], "what was Noor's shoe size?", rules=(), now=NOW)
+    assert reading.arguments == {"query": "what was Noor's shoe size"}

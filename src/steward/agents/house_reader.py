@@ -103,6 +103,8 @@ _KEEP = re.compile(
     _I,
 )
 
+_LAST_SENTENCE = re.compile(r"[^.!?:;]*$")
+_ASKS_TO_KEEP = re.compile(r"\b(?:remember|memori[sz]e|note|keep|save|store|forget|mind|record|know)\b", _I)
 _TO_BE_DONE = re.compile(
     r"\b(?:have|has|had|need|needs|ought|got) to\b|\b(?:must|should)\b|\bneeds? \w+ing\b|\b(?:is|are) due\b",
     _I,
@@ -223,7 +225,7 @@ class HouseReader:
         if rules and any(call.missing for call in calls):
             return rules
         if all(call.tool in KEEPING for call in calls):
-            return [_kept_whole(calls, utterance)]
+            return [_kept_whole(calls, utterance)] if not calls[0].missing else ()
         whole = {"query": bare(utterance).strip(" ?.")}  # what is looked for, where no part of it was marked
         return [
             _reading(
@@ -264,19 +266,24 @@ class HouseReader:
 
 
 def _kept_whole(calls: Sequence[ReadCall], utterance: str) -> Reading:
-    """One memory of all that was told, so that no sentence is lost; without what only asks to keep it."""
+    """One memory of all that was told, so that no sentence is lost; without what only asks to keep it.
+
+    It goes where searches find it again; `save_fact` is for who names that tool.
+    """
     first = calls[0]
-    argument = KEEPING[first.tool]
     spans = [call.where[KEEPING[call.tool]] for call in calls if KEEPING[call.tool] in call.where]
     if not spans:
-        return _reading(first.tool, first.arguments, first.fit)
+        return _reading("store_memory", {"content": str(first.arguments.get(KEEPING[first.tool]))}, first.fit)
     start, end = min(span[0] for span in spans), max(span[1] for span in spans)
     if len(utterance[end:].split()) > MOST_CLOSING_WORDS:
         end = len(utterance)
+    opening = _LAST_SENTENCE.search(utterance[:start])
+    before = opening[0] if opening else ""
+    if len(before.split()) > 1 and not _ASKS_TO_KEEP.search(before):  # "I live in [Oslo]"
+        start -= len(before)
     told = utterance[start:end].strip(" ,;:\n")
-    return _reading(
-        first.tool, {argument: told.removesuffix(".") if "." not in told[:-1] else told}, first.fit
-    )
+    one = "." not in told[:-1]
+    return _reading("store_memory", {"content": told.removesuffix(".") if one else told}, first.fit)
 
 
 def _reading(tool: str, arguments: Mapping[str, object], certainty: float = SURE) -> Reading:

@@ -76,8 +76,8 @@ class OwnKnowledge:
         able = {tool.name: tool for tool in tools if tool.name not in SOLE}
         fits = self.judge.fits(said, [tool.readable for tool in able.values()])
         best = max(fits, key=lambda name: fits[name], default=None)
-        if best is None or role_of(best) in STEPS:
-            return False
+        if best is None or role_of(best) in STEPS or not able[best].reads:
+            return False  # a question changes nothing
         speaks_of_it = bool(able[best].own_words.intersection(keywords(said)))
         if asks_about_self(said):
             return speaks_of_it and fits[best] >= SURELY_MADE_FOR

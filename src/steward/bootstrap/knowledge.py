@@ -41,7 +41,11 @@ def _rated(settings: Settings, base: KnowledgeBase) -> "dict[str, BuiltinTool]":
         "manage_collections": BuiltinTool(
             effect=writes, timeout=_PERSON_SECONDS, tell=lambda given: _deletion(base, given)
         ),
-        "ingest_documents": BuiltinTool(effect=writes, timeout=3_600.0 + _MARGIN),
+        "ingest_documents": BuiltinTool(
+            effect=writes,
+            examples=("Add the folder notes to my documents", "Import report.pdf into the collection work"),
+            timeout=3_600.0 + _MARGIN,
+        ),
         "manage_projects": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
         "augment_knowledge": BuiltinTool(effect=writes, timeout=usual),
     }

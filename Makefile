@@ -78,6 +78,7 @@ check: setup ## Lint, types, floors, sizes, requirements, patterns
 	@$(BIN)/python scripts/check_floors.py
 	@$(BIN)/python scripts/check_sizes.py
 	@$(BIN)/python scripts/check_requirements.py
+	@$(BIN)/python scripts/check_language.py
 	@$(BIN)/python scripts/check_patterns.py
 
 bench: setup peers $(BENCH_ENVIRONMENTS:%=.peers/%/.installed) ## Measure, side by side in one run; prints ratios

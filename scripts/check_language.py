@@ -1,0 +1,76 @@
+"""A person's words are read in the room `language`: elsewhere a pattern needs a reason.
+
+Fails on a file of agents, models, tasks, conversations or selection that imports `re` or `linear_re` and is
+not listed here, and on a listed one that needs no pattern any more. The lists named RULES and GRAMMAR may only
+shrink: what stands in them is to be read by the taught reader (docs/decisions/0076).
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "steward"
+ROOMS = ("agents", "models", "tasks", "conversations", "selection")
+
+RULES = "rules of the house's own language, which go along with the taught reader"
+GRAMMAR = "the grammar of dates and repetition, which moves into the room"
+CONSENT = "yes, no and which one: strict, and never the reader's business"
+ANSWERS = "reads what a model wrote or a tool returned, not what a person said"
+FORMS = "reads definitions, identifiers, files or messages of programs"
+
+LISTED = {
+    RULES: """
+        agents/countdown.py agents/honesty.py agents/house_reader.py agents/languages.py agents/manners.py
+        agents/oneself.py agents/research/questions.py agents/skills/procedure.py agents/task_calls.py
+        agents/task_changes.py agents/task_choice.py models/planner/arguments.py models/planner/finding.py
+        models/planner/goals.py models/planner/readers.py models/planner/words.py selection/requests.py
+        tasks/changes.py tasks/filters.py tasks/intents/features.py tasks/language.py tasks/matching.py
+        tasks/new_tasks.py tasks/politeness.py tasks/priority.py tasks/references.py
+    """,
+    GRAMMAR: "tasks/dates/tokens.py tasks/recurrence.py tasks/repeats.py",
+    CONSENT: "conversations/consent.py tasks/answers.py",
+    ANSWERS: """
+        agents/confidence.py agents/research/account.py agents/research/quotable.py agents/rules/admission.py
+        agents/rules/candour.py agents/rules/claims.py agents/rules/grounding.py agents/rules/selection.py
+        agents/rules/sentences.py agents/rules/task_truth.py agents/rules/wording.py models/planner/things.py
+    """,
+    FORMS: """
+        agents/skills/book.py agents/skills/shipped/calculator/calculate.py conversations/turns.py
+        models/failures.py models/planner/dialogue.py models/planner/preferences.py selection/definitions.py
+        selection/index.py tasks/model.py tasks/reading.py tasks/users.py
+    """,
+}
+
+
+def problems(source: Path = SOURCE) -> Iterator[str]:
+    listed = {name for names in LISTED.values() for name in names.split()}
+    found = {
+        path.relative_to(source).as_posix()
+        for room in ROOMS
+        for path in (source / room).rglob("*.py")
+        if _has_patterns(ast.parse(path.read_text()))
+    }
+    for name in sorted(found - listed):
+        yield f"{name}: reads text with patterns. Read it in `language`, or list it here with a reason."
+    for name in sorted(listed - found):
+        yield f"{name}: needs no pattern any more. Take it off the list in scripts/check_language.py."
+
+
+def _has_patterns(tree: ast.Module) -> bool:
+    names = {"re", "linear_re", "regex"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and names & {alias.name for alias in node.names}:
+            return True
+        if isinstance(node, ast.ImportFrom):
+            parts = {(node.module or "").rpartition(".")[2], *(alias.name for alias in node.names)}
+            if names & parts:
+                return True
+    return False
+
+
+if __name__ == "__main__":
+    found = list(problems())
+    for each in found:
+        print(each)
+    sys.exit(1 if found else 0)

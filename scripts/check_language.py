@@ -1,8 +1,8 @@
 """A person's words are read in the room `language`: elsewhere a pattern needs a reason.
 
 Fails on a file of agents, models, tasks, conversations or selection that imports `re` or `linear_re` and is
-not listed here, and on a listed one that needs no pattern any more. The lists named RULES and GRAMMAR may only
-shrink: what stands in them is to be read by the taught reader (docs/decisions/0076).
+not listed here, and on a listed one that needs no pattern any more. RULES and GRAMMAR may only shrink: what
+stands there is to be read by the taught reader (docs/decisions/0076).
 """
 
 import ast

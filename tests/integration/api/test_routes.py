@@ -174,3 +174,10 @@ async def test_a_quarantined_tool_is_accepted_by_a_person(api: httpx.AsyncClient
     assert (accepted.status_code, accepted.json()["available"]) == (200, True)
     ours = await api.post("/v1/tools/save_fact/accept")
     assert (ours.status_code, ours.json()["code"]) == (409, "CONFLICT")
+
+
+async def test_a_body_that_is_no_json_says_where_it_breaks(api: httpx.AsyncClient) -> None:
+    body = b'{"message": oops}'
+    refused = await api.post("/v1/chat", content=body, headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "INVALID_INPUT")
+    assert refused.json()["detail"] == "The body is not valid JSON: Expecting value, at character 12."

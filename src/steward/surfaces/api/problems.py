@@ -84,6 +84,16 @@ async def _steward_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    broken = next((item for item in error.errors() if item["type"] == "json_invalid"), None)
+    if broken is not None:
+        why = str((broken.get("ctx") or {}).get("error") or "it does not parse")
+        return problem(
+            422,
+            f"The body is not valid JSON: {why}, at character {broken['loc'][-1]}.",
+            code=ErrorCode.INVALID_INPUT,
+            fix="Send JSON as /docs shows it.",
+            request_id=_id(request),
+        )
     problems = [
         {"field": ".".join(map(str, item["loc"][1:])), "expected": item["msg"]} for item in error.errors()
     ]

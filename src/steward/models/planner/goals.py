@@ -43,7 +43,7 @@ _THEN = re.compile(
 )
 _AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
-MAX_CLAUSES = 20
+MAX_CLAUSES = 12
 MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
 SURELY = 0.6  # from here on the taught reader is believed against the rules of a tool's own reader
 BEYOND_DOUBT = 0.9  # and from here on also where those rules would ask first

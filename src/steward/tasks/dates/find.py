@@ -17,7 +17,7 @@ from steward.tasks.dates.tokens import Token, tokenize
 from steward.tasks.dates.words import FOLLOWERS, PREPOSITIONS
 
 _RANGE = frozenset({"-", "\u2013", "\u2014", "to", "until", "till", "through", "thru"})
-_LONGEST = 10_000  # characters read; a task's words are far fewer, a pasted book is not a date
+_LONGEST = 4_000  # characters read; a task's words are far fewer, a pasted book is not a date
 _MOST_TOKENS = 1_000
 _NAME_LEADS = PREPOSITIONS - {"to", "is", "was", "no", "of", "for", "about", "from"}
 _YEAR_LEADS = frozenset(

@@ -224,8 +224,8 @@ class HouseReader:
         """As it was filled; the rules' word where something that is needed was not found."""
         if rules and any(call.missing for call in calls):
             return rules
-        if all(call.tool in KEEPING for call in calls):
-            return [_kept_whole(calls, utterance)] if not calls[0].missing else ()
+        if all(call.tool in KEEPING and not call.missing for call in calls):
+            return [_kept_whole(calls, utterance)]
         whole = {"query": bare(utterance).strip(" ?.")}  # what is looked for, where no part of it was marked
         return [
             _reading(
@@ -268,7 +268,7 @@ class HouseReader:
 def _kept_whole(calls: Sequence[ReadCall], utterance: str) -> Reading:
     """One memory of all that was told, so that no sentence is lost; without what only asks to keep it.
 
-    It goes where searches find it again; `save_fact` is for who names that tool.
+    It goes where searches find it again, whichever of the two tools was nearer.
     """
     first = calls[0]
     spans = [call.where[KEEPING[call.tool]] for call in calls if KEEPING[call.tool] in call.where]

@@ -127,10 +127,6 @@ class GoalFinder:
             for place, call in enumerate(found.calls)
         ]  # fmt: skip
 
-    def fits(self, utterance: str, tools: Sequence[KnownTool]) -> Mapping[str, float]:
-        """How surely each tool serves an utterance; empty where nobody judges that."""
-        return self._fits(utterance, tools) if self._judge is not None else {}
-
     def _fits(self, utterance: str, tools: Sequence[KnownTool]) -> Mapping[str, float]:
         if self._judge is None:
             ranked = self._ranking.rank(utterance, tools)

@@ -1,6 +1,9 @@
 """Turns the parts that train.py wrote into reader.onnx.
 
-    python scripts/reader/build.py PARTS TAG src/steward/models/data
+    python scripts/reader/build.py PARTS TAG src/steward/models/data [--mix GRAPH SHARE]
+
+`--mix`: the mean of these weights and those of an earlier reader.onnx that they went on from. What was
+learned last is kept, and less of what was known before is lost.
 
 Eight bits a weight; the word and position tables are left out: those of minilm.onnx take their place when
 it is loaded.
@@ -11,7 +14,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from onnx import ModelProto, TensorProto, checker, helper
+import onnx
+from onnx import ModelProto, TensorProto, checker, helper, numpy_helper
 from safetensors.numpy import load_file
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -106,11 +110,43 @@ def reader_graph(weights: dict[str, Array], *, fine: bool) -> ModelProto:
     )
 
 
+def stored_in(graph: Path) -> dict[str, Array]:
+    """The weights of a reader.onnx under the names that train.py gives them."""
+    stored = {each.name: numpy_helper.to_array(each) for each in onnx.load(str(graph)).graph.initializer}
+    found: dict[str, Array] = {}
+    for name, value in stored.items():
+        path, _, last = name.rpartition(".")
+        if last == "weight":
+            found[name] = (value.astype(np.float32) * stored.get(f"{path}.scale", np.float32(1))).T
+        elif last in ("bias", "") or name in ("span_bias", "choice_bias"):
+            found[name] = value.astype(np.float32)
+        elif last in ("gamma", "beta"):
+            place = "embeddings.LayerNorm" if path == "embeddings" else path
+            found[f"{place}.{'weight' if last == 'gamma' else 'bias'}"] = value
+    found["embeddings.token_type_embeddings.weight"] = stored["types"]
+    return found
+
+
+def mixed(weights: dict[str, Array], graph: Path, share: float) -> dict[str, Array]:
+    """`share` of these weights, and the rest of the graph's."""
+    earlier = stored_in(graph)
+    found: dict[str, Array] = {}
+    for name, value in weights.items():
+        other = earlier.get(name.removeprefix("bert."))
+        if other is None:
+            raise SystemExit(f"{graph} has no {name}")
+        found[name] = share * value + (1 - share) * other.reshape(value.shape)
+    return found
+
+
 def main() -> None:
     parts, tag, target = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     weights: dict[str, Array] = {}
     for path in sorted(parts.glob(f"{tag}-*.safetensors")):
         weights |= {name: value.astype(np.float32) for name, value in load_file(path).items()}
+    if "--mix" in sys.argv:
+        at = sys.argv.index("--mix")
+        weights = mixed(weights, Path(sys.argv[at + 1]), float(sys.argv[at + 2]))
     model = reader_graph(weights, fine="--fine" in sys.argv)
     (target / "reader.onnx").write_bytes(model.SerializeToString())
 

@@ -18,13 +18,19 @@ from typing import Any
 import written
 
 from steward.language.layout import Encoded, Layout, ToolText, lay_out, tokens_of, tool_text
-from steward.language.slots import Kind
+from steward.language.slots import SlotKind
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent
 # What gaps and calls are measured on is never taught.
 LEFT_OUT_POOLS = frozenset(
     {"metatool", "bfcl", "apibench", "api-bank", "toolalpaca", "apibank", "openfunctions_v1"}
+)
+OWN = frozenset(
+    """add_task list_tasks complete_task update_task delete_task web_search get_current_time
+    search_memory store_memory save_fact forget_memory query_knowledge_base read_file list_directory
+    search_files fetch_page ingest_documents augment_knowledge manage_collections manage_projects
+    code_execution log_to_obsidian find_skills use_skill calculate undo add_schedule""".split()  # noqa: SIM905 - a word list reads best as words
 )
 PLACEHOLDERS = frozenset({"dontcare", "don't care", ""})
 MOST_CALLS = 4
@@ -65,6 +71,15 @@ def from_writing(folder: Path, rng: random.Random) -> Iterator[Row]:
             }
     if problems:
         raise SystemExit("\n".join(problems))
+
+
+def from_talk(folder: Path) -> Iterator[Row]:
+    """What people say that asks for no tool at all: beside whatever tool it stands, it does not fit."""
+    for path in sorted(folder.glob("*.txt")):
+        for line in filter(None, map(str.strip, path.read_text().splitlines())):
+            yield {
+                "request": line, "tools": [], "calls": [], "spans": {}, "source": "talk", "near": True,
+            }  # fmt: skip
 
 
 def fit_rows(tools: Path) -> Iterator[Row]:
@@ -118,6 +133,8 @@ class Teacher:
     ) -> None:
         self._encode = encode
         self._pool = tools
+        self._own = [tool for tool in tools if tool["name"] in OWN]
+        self._undemanding = [tool for tool in tools if not (tool.get("inputSchema") or {}).get("required")]
         self._rng = rng
         self._texts: dict[str, ToolText] = {}
 
@@ -175,12 +192,17 @@ class Teacher:
 
     def about(self, row: Row) -> list[Example]:
         request = self._encode(row["request"])
+        if not row["tools"]:
+            others = self._rng.choice((self._own, self._undemanding, self._pool))
+            return [self._plain(request, self._rng.choice(others), fits=False)]
         names = {call["name"] for call in row["calls"]}
         called = [tool for tool in row["tools"] if tool["name"] in names]
         others = [tool for tool in row["tools"] if tool["name"] not in names]
         others = others[:1] if row.get("near") else self._rng.sample(others, min(1, len(others)))
-        if self._rng.random() < 0.3 and not row.get("near"):
-            others = [self._rng.choice(self._pool)]
+        if self._rng.random() < 0.4 and not row.get("near"):
+            # A tool that asks for nothing is easily taken, and Steward's own stand beside everything.
+            pools = (self._pool, self._undemanding, self._own)
+            others = [self._rng.choice(self._rng.choice(pools[:2] if names & OWN else pools))]
         found = [self._right(row, request, tool) for tool in called[:3]]
         return found + [
             self._plain(request, tool, fits=False) for tool in others if tool["name"] not in names
@@ -202,7 +224,7 @@ class Teacher:
                 places = tokens_of(row["spans"].get(f"{number}.{slot.name}", ()), layout.offsets)
                 spans |= {(at, first, last) for first, last in places}
                 own[number] |= set(places)
-                if not places and slot.kind not in (Kind.CHOICE, Kind.BOOLEAN):
+                if not places and slot.kind not in (SlotKind.CHOICE, SlotKind.BOOLEAN):
                     known[at] = 0.0
                 for place, (owner, choice) in enumerate(layout.choices):
                     values = value if isinstance(value, list) else [value]

@@ -558,6 +558,17 @@ def joined(rows: list[Row], rng: random.Random) -> Row:
     return {"request": text, "tools": list(tools.values()), "calls": calls, "spans": kept, "source": "joined"}
 
 
+def beside_talk(row: Row, talk: str, rng: random.Random) -> Row:
+    """A request with something said before or after it that asks for nothing."""
+    ended = talk if talk[-1:] in ".?!" else f"{talk}."
+    if rng.random() < 0.4:
+        request = row["request"].rstrip()
+        return row | {"request": f"{request if request[-1:] in '.?!' else request + '.'} {ended}"}
+    moved = len(ended) + 1
+    spans = {key: [[left + moved, right + moved] for left, right in at] for key, at in row["spans"].items()}
+    return row | {"request": f"{ended} {row['request']}", "spans": spans}
+
+
 def value_pool(rows: list[Row]) -> dict[tuple[str, str], list[str]]:
     """What was said for each slot of each tool."""
     found: dict[tuple[str, str], set[str]] = {}
@@ -571,7 +582,9 @@ def value_pool(rows: list[Row]) -> dict[tuple[str, str], list[str]]:
     return {key: sorted(values) for key, values in found.items()}
 
 
-def varied(rows: list[Row], weights: list[float], rng: random.Random) -> Iterator[Row]:
+def varied(  # noqa: C901 - one branch a way to vary
+    rows: list[Row], weights: list[float], rng: random.Random
+) -> Iterator[Row]:
     """Rows without end, as they were written and varied."""
     pool = value_pool(rows)
     of_tool: dict[str, list[int]] = {}
@@ -579,9 +592,13 @@ def varied(rows: list[Row], weights: list[float], rng: random.Random) -> Iterato
         if len(row["calls"]) == 1:
             of_tool.setdefault(row["calls"][0]["name"], []).append(at)
     everything = range(len(rows))
+    talk = [row["request"] for row in rows if not row["tools"] and len(row["request"]) < 80]
     while True:
         for at in rng.choices(everything, weights, k=4096):
             row, made, draw = rows[at], None, rng.random()
+            if not row["tools"]:
+                yield row
+                continue
             single = len(row["calls"]) == 1
             if draw < 0.15:
                 made = NumberTool(rng).row()
@@ -600,5 +617,7 @@ def varied(rows: list[Row], weights: list[float], rng: random.Random) -> Iterato
             elif draw < 0.54 and row["calls"] and len(row["request"]) < 200:
                 more = [rows[rng.choice(everything)] for _ in range(rng.choice([1, 1, 2]))]
                 made = joined([row, *(each for each in more if each["calls"])], rng)
+            elif draw < 0.58 and talk and len(row["request"]) < 200:
+                made = beside_talk(row, rng.choice(talk), rng)
             row = made or row
             yield (with_more_slots(row, rng) or row) if rng.random() < 0.18 else row

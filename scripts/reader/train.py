@@ -1,6 +1,6 @@
 """Teaches the reader: one pass over a request and one tool gives fit, calls, spans, choices. Needs a GPU.
 
-    python scripts/reader/train.py OUT --data FOLDER [--minutes 7] [--all]
+    python scripts/reader/train.py OUT --data FOLDER [--minutes 7] [--all] [--start GRAPH]
 
 FOLDER holds calls.jsonl.xz and tools.jsonl.gz (their digests are checked); the hand-written files lie
 beside this program. Starts from the weights inside minilm.onnx; its word and position tables stay as they
@@ -26,7 +26,7 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
@@ -35,7 +35,7 @@ from transformers import BertConfig, BertModel
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 import made
-from examples import Example, Teacher, fit_rows, from_collections, from_writing, held_out
+from examples import Example, Teacher, fit_rows, from_collections, from_talk, from_writing, held_out
 
 from steward.language.slots import words_of as name_words
 
@@ -46,7 +46,20 @@ DIGESTS = {
     "tools.jsonl.gz": "9214f9d0787864fdf645cab4f44c998fc4ce1d4356fa2dcd71949d5ac756a871",
 }
 BATCH, RATE, WIDTH, HIDDEN = 256, 2.5e-4, 192, 384
-WEIGHTS = {"dstc8": 0.4, "Schema-Guided": 0.4, "written:own": 0.7, "written": 2.5}
+STEPS_OF_A_WEIGHT = 63  # as in minilm_graph.py
+BIASES = {"span_bias": (3,), "choice_bias": ()}
+WEIGHTS = {
+    "dstc8": 0.4,
+    "Schema-Guided": 0.4,
+    "written:own": 0.7,
+    "written:spoken": 4.0,
+    "written:several": 4.0,
+    "written:formal": 3.5,
+    "written:live": 3.5,
+    "written:near": 3.5,
+    "written": 2.5,
+    "talk": 2.5,
+}
 FIT_SHARE = 0.35  # rows that teach the judgement of fit alone
 PAIR_SHARE, PAIR_STEPS = 0.5, 6  # what comparing requests and tools that are read apart counts, and how often
 
@@ -58,25 +71,34 @@ def check_digests(folder: Path) -> None:
             raise SystemExit(f"{name} is not the file that the numbers were seen with: {found}")
 
 
-def shipped() -> dict[str, torch.Tensor]:
-    """The weights inside minilm.onnx."""
-    graph = onnx.load(str(MODELS / "minilm.onnx")).graph
-    stored = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    weights = {
-        "embeddings.word_embeddings.weight": stored["words"].astype(np.float32) * stored["words.scale"],
-        "embeddings.position_embeddings.weight": stored["positions"],
-        "embeddings.token_type_embeddings.weight": stored["types"],
-    }
+def stored_in(graph: Path) -> dict[str, torch.Tensor]:
+    """The weights inside one of our ONNX files, under the names that torch gives them."""
+    stored = {each.name: numpy_helper.to_array(each) for each in onnx.load(str(graph)).graph.initializer}
+    weights = {"embeddings.token_type_embeddings.weight": stored["types"]}
+    if "words" in stored:
+        weights["embeddings.word_embeddings.weight"] = (
+            stored["words"].astype(np.float32) * stored["words.scale"]
+        )
+        weights["embeddings.position_embeddings.weight"] = stored["positions"]
     for name, value in stored.items():
         path, _, last = name.rpartition(".")
         if last == "weight":
-            weights[name] = (value.astype(np.float32) * stored[f"{path}.scale"]).T
-        elif last == "bias":
-            weights[name] = value
+            weights[name] = (value.astype(np.float32) * stored.get(f"{path}.scale", np.float32(1))).T
+        elif last == "bias" or name in BIASES:
+            weights[name] = value.reshape(BIASES.get(name, value.shape))
         elif last in ("gamma", "beta"):
             place = "embeddings.LayerNorm" if path == "embeddings" else path
             weights[f"{place}.{'weight' if last == 'gamma' else 'bias'}"] = value
     return {name: torch.tensor(np.array(value, dtype=np.float32)) for name, value in weights.items()}
+
+
+class RoundedLinear(nn.Linear):
+    """Computes with the weights as `build.py` will round them, and is taught as if they were exact."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scale = self.weight.detach().abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / STEPS_OF_A_WEIGHT
+        rounded = (self.weight.detach() / scale).round() * scale
+        return functional.linear(x, self.weight + (rounded - self.weight.detach()), self.bias)
 
 
 class Reader(nn.Module):
@@ -93,7 +115,7 @@ class Reader(nn.Module):
             max_position_embeddings=512,
         )
         self.bert = BertModel(config, add_pooling_layer=False)
-        missing = self.bert.load_state_dict(shipped(), strict=False)
+        missing = self.bert.load_state_dict(stored_in(MODELS / "minilm.onnx"), strict=False)
         assert not missing.unexpected_keys, missing
         for table in ("word_embeddings", "position_embeddings"):
             getattr(self.bert.embeddings, table).weight.requires_grad_(False)
@@ -106,6 +128,19 @@ class Reader(nn.Module):
         self.there, self.call, self.whole = head(1), head(2), head(9)
         self.span_bias = nn.Parameter(torch.tensor([-4.0, -4.0, -3.0]))
         self.choice_bias = nn.Parameter(torch.tensor(-2.0))
+        for each in self.modules():
+            if isinstance(each, nn.Linear) and each.out_features > 16:  # small heads keep their weights
+                each.__class__ = RoundedLinear
+
+    def go_on_from(self, graph: Path) -> None:
+        found = stored_in(graph)
+        heads = {name.split(".")[0] for name, _ in self.named_parameters() if not name.startswith("bert.")}
+        named = {
+            (name if name.split(".")[0] in heads else f"bert.{name}"): each for name, each in found.items()
+        }
+        missing = self.load_state_dict(named, strict=False)
+        assert not missing.unexpected_keys, missing
+        assert all("word_emb" in name or "position_emb" in name for name in missing.missing_keys), missing
 
     def forward(self, batch: dict[str, Any]) -> tuple[torch.Tensor, ...]:
         hidden = self.bert(
@@ -186,7 +221,7 @@ def feed(seed: int, rows: list[dict[str, Any]], fits: list[dict[str, Any]], queu
     tokenizer = Tokenizer.from_file(str(MODELS / "minilm-tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    tools = [row["tools"][0] for row in rows]
+    tools = [row["tools"][0] for row in rows if row["tools"]]
     teacher = Teacher(lambda text: tokenizer.encode(text, add_special_tokens=False), tools, rng)
     weights = [next((w for key, w in WEIGHTS.items() if row["source"].startswith(key)), 1.0) for row in rows]
     buffer: list[Example] = []
@@ -394,7 +429,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--tag", default="reader")
     parser.add_argument("--workers", type=int, default=12)
-    parser.add_argument("--start", help="FOLDER/TAG of weights to go on from, at a lower rate")
+    parser.add_argument("--start", type=Path, help="reader.onnx to go on from, at a lower rate")
     args = parser.parse_args()
     check_digests(args.data)
     torch.manual_seed(args.seed)
@@ -402,12 +437,14 @@ def main() -> None:
     rows = [
         *from_collections(args.data / "calls.jsonl.xz"),
         *from_writing(Path(__file__).parent / "written", rng),
+        *from_talk(Path(__file__).parent / "talk"),
     ]
     if not args.all:
         rows = [
             row
             for row in rows
-            if not held_out(
+            if not row["tools"]
+            or not held_out(
                 row["tools"][0]["name"] if row.get("near") else (row["calls"] or row["tools"])[0]["name"]
             )
         ]
@@ -426,9 +463,7 @@ def main() -> None:
     model = Reader().cuda()
     pairs = Pairs(rows, fits, model, rng)
     if args.start:
-        folder, tag = Path(args.start).parent, Path(args.start).name
-        for part in sorted(folder.glob(f"{tag}-*.safetensors")):
-            model.load_state_dict({k: v.float() for k, v in load_file(str(part)).items()}, strict=False)
+        model.go_on_from(args.start)
     heads = [value for name, value in model.named_parameters() if not name.startswith("bert")]
     body = [value for value in model.bert.parameters() if value.requires_grad]
     optimiser = torch.optim.AdamW(

@@ -35,6 +35,7 @@ Marked = tuple[Row, list[str], list[tuple[Layout, Marks]]]
 STEPS: dict[str, tuple[float, ...]] = {
     "optional": (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6),
     "there_share": (0.0, 0.3, 0.5, 0.7),
+    "required_there_share": (0.0, 0.3, 0.5, 0.7),
     "required": (0.01, 0.03, 0.06, 0.1, 0.2),
     "choice": (0.25, 0.35, 0.45, 0.6, 0.75),
     "required_choice": (0.02, 0.05, 0.1, 0.2),
@@ -95,7 +96,7 @@ def decided(
 ) -> tuple[str, list[Any]]:
     order = sorted(range(len(names)), key=lambda at: -marked[at][1].fit)
     best = marked[order[0]][1]
-    if best.fit < limits.fit:
+    if best.fit < limits.alone:
         return "refused", []
     picked = order[:1]
     if best.total[0] < limits.one_tool:
@@ -249,7 +250,7 @@ def value(limits: Thresholds) -> float:
 def chosen_limits(processes: int) -> Thresholds:
     limits = DEFAULT
     with multiprocessing.get_context("fork").Pool(processes) as pool:
-        fits = [replace(limits, fit=at / 20) for at in range(2, 19)]
+        fits = [replace(limits, alone=at / 20) for at in range(2, 19)]
         limits = max(zip(pool.map(value, fits), fits, strict=True), key=lambda each: each[0])[1]
         for _ in range(2):
             for name, steps in STEPS.items():

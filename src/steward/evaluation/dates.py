@@ -7,8 +7,8 @@ from typing import Any
 
 from steward.contract.errors import InputError
 from steward.evaluation.data import read_rows
-from steward.tasks.dates.calendar import Grain, floor
-from steward.tasks.dates.find import find_dates
+from steward.language.dates.calendar import Grain, floor
+from steward.language.dates.find import find_dates
 
 
 def evaluate(path: Path) -> dict[str, Any]:

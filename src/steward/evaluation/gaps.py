@@ -14,7 +14,7 @@ from steward.evaluation.data import read_rows
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.reader import TextsApart, taught_reader
 from steward.selection.fit import FitJudge
-from steward.selection.gaps import ToolGapDetector
+from steward.selection.gaps import GapFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ async def _assess(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[tuple[f
         if not isinstance(query, str) or not isinstance(tools, list) or not isinstance(gap, bool):
             raise InputError(f"{path}, row {number}: needs a query, its tools and whether they leave a gap.")
         listed = [_tool(tool) for tool in cast("list[Mapping[str, Any]]", tools)]
-        detector = ToolGapDetector(_Tools(listed), reader=reader, judge=judge)
+        detector = GapFinder(_Tools(listed), reader=reader, judge=judge)
         assessment = await detector.assess(query)
         told.append((assessment.gap, assessment.report is not None))
     return told

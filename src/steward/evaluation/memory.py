@@ -21,8 +21,8 @@ from steward.evaluation.data import read_rows
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.rerank import CrossEncoder
-from steward.storage.memory import PostgresMemoryStore
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.postgres import Database, Embedded
+from steward.storage.library.memory import PostgresMemoryStore
 
 DEPTH = 5
 _FORMS = ("%I:%M %p on %d %B, %Y", "%d %B, %Y", "%d %B %Y", "%B %d, %Y", "%Y-%m-%d")

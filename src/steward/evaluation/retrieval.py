@@ -20,12 +20,12 @@ from steward.documents.pool import DocumentReaders
 from steward.evaluation.data import read_rows
 from steward.knowledge.ingest import Ingester, Text
 from steward.knowledge.model import CollectionKind
-from steward.knowledge.ports import Filters
+from steward.knowledge.ports import PassageFilters
 from steward.knowledge.search import Searcher
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.rerank import CrossEncoder
-from steward.storage.knowledge import PostgresKnowledgeStore
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.postgres import Database, Embedded
+from steward.storage.library.documents import PostgresKnowledgeStore
 
 DEPTH = 100
 
@@ -79,7 +79,7 @@ async def _run(
         )
         await ingester.add_texts(texts, collection)
         searcher = Searcher(store, embedder, reranker if reranker.installed else None)
-        filters = Filters(collections=(collection.id,))
+        filters = PassageFilters(collections=(collection.id,))
         found: dict[str, list[str]] = {}
         times: list[float] = []
         for row in queries:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from steward.contract.errors import InputError
 from steward.contract.tool import JsonObject
 from steward.evaluation.data import read_rows
-from steward.policy.estimate import Kind, estimate_tool
+from steward.policy.estimate import EffectKind, estimate_tool
 
 
 def evaluate(path: Path) -> dict[str, Any]:
@@ -21,25 +21,25 @@ def evaluate(path: Path) -> dict[str, Any]:
     `read_only_recall` the share of read_only tools that are called so. Both are 0 without such tools.
     """
     pairs = [_judge(row, f"{path}, row {number}") for number, row in enumerate(read_rows(path), start=1)]
-    guesses_for_changing = [guess for label, guess in pairs if label is not Kind.READ_ONLY]
-    guesses_for_reading = [guess for label, guess in pairs if label is Kind.READ_ONLY]
+    guesses_for_changing = [guess for label, guess in pairs if label is not EffectKind.READ_ONLY]
+    guesses_for_reading = [guess for label, guess in pairs if label is EffectKind.READ_ONLY]
     return {
         "n": len(pairs),
         "accuracy": _share([label is guess for label, guess in pairs]),
-        "false_read_only": _share([guess is Kind.READ_ONLY for guess in guesses_for_changing]),
-        "read_only_recall": _share([guess is Kind.READ_ONLY for guess in guesses_for_reading]),
+        "false_read_only": _share([guess is EffectKind.READ_ONLY for guess in guesses_for_changing]),
+        "read_only_recall": _share([guess is EffectKind.READ_ONLY for guess in guesses_for_reading]),
     }
 
 
-def _judge(row: Mapping[str, Any], where: str) -> tuple[Kind, Kind]:
+def _judge(row: Mapping[str, Any], where: str) -> tuple[EffectKind, EffectKind]:
     name, description, schema = row.get("name"), row.get("description") or "", row.get("inputSchema")
     if not (isinstance(name, str) and isinstance(description, str) and isinstance(schema, dict | None)):
         raise InputError(f"{where}: no tool definition.", fix="Give name, description and inputSchema.")
     try:
-        label = Kind(str(row.get("label")))
+        label = EffectKind(str(row.get("label")))
     except ValueError:
         raise InputError(
-            f"{where}: label {row.get('label')!r} is unknown.", fix=f"Use {', '.join(Kind)}."
+            f"{where}: label {row.get('label')!r} is unknown.", fix=f"Use {', '.join(EffectKind)}."
         ) from None
     return label, estimate_tool(name, description, cast("JsonObject | None", schema)).kind
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.language.layout import Layout
-from steward.language.slots import Kind, Slot
+from steward.language.slots import Slot, SlotKind, words_of
 from steward.language.thresholds import DEFAULT, Thresholds
 from steward.language.values import Said, item_kind, item_of, value_of
 
@@ -78,7 +78,7 @@ class _Filling:
     def _candidates(self, at: int) -> list[Span]:
         """The pieces of the request that may fill a slot, the likeliest first."""
         slot = self._layout.slots[at]
-        if slot.kind in (Kind.CHOICE, Kind.BOOLEAN) or (slot.kind is Kind.LIST and slot.choices):
+        if slot.kind in (SlotKind.CHOICE, SlotKind.BOOLEAN) or (slot.kind is SlotKind.LIST and slot.choices):
             return []
         begins, ends, inside = self._marks.spans[:, at, :]
         tokens = len(begins)
@@ -99,7 +99,7 @@ class _Filling:
 
     def _value(self, span: Span) -> Any:
         slot = self._layout.slots[span.slot]
-        read = item_of if slot.kind is Kind.LIST else value_of
+        read = item_of if slot.kind is SlotKind.LIST else value_of
         return read(slot, self._said, *self._characters(span))
 
     def _characters(self, span: Span) -> tuple[int, int]:
@@ -107,12 +107,11 @@ class _Filling:
 
     def _weight(self, span: Span) -> float:
         """How much speaks for a span: above 0 it is taken."""
-        slot = self._layout.slots[span.slot]
-        if slot.required:
-            return math.log(span.score / self._limits.required)
+        needed = self._layout.slots[span.slot].required
         there = max(float(self._marks.there[span.slot]), 1e-6)
-        share = self._limits.there_share
-        return math.log(span.score ** (1 - share) * there**share / self._limits.optional)
+        share = self._limits.required_there_share if needed else self._limits.there_share
+        least = self._limits.required if needed else self._limits.optional
+        return math.log(span.score ** (1 - share) * there**share / least)
 
     def _listed(self, at: int) -> list[Span]:
         slot = self._layout.slots[at]
@@ -126,7 +125,9 @@ class _Filling:
     # --- one call ---
 
     def _single(self) -> FilledCall:
-        lists = {at: self._listed(at) for at, slot in enumerate(self._layout.slots) if slot.kind is Kind.LIST}
+        lists = {
+            at: self._listed(at) for at, slot in enumerate(self._layout.slots) if slot.kind is SlotKind.LIST
+        }
         chosen = self._best(frozenset(lists))
         arguments: dict[str, Any] = {}
         where: dict[str, tuple[int, int]] = {}
@@ -168,7 +169,7 @@ class _Filling:
         values: list[Any] = []
         for span in spans:
             value = self._value(span)
-            if isinstance(value, str) and item_kind(slot) is Kind.TEXT:
+            if isinstance(value, str) and item_kind(slot) is SlotKind.TEXT:
                 values += [each for each in _parted(value) if each]
             elif value is not None:
                 values.append(value)
@@ -194,10 +195,10 @@ class _Filling:
             options = self._options(at)
             if not options:
                 continue
-            if slot.kind is Kind.LIST:
+            if slot.kind is SlotKind.LIST:
                 hot = [value for chance, value in options if chance > self._limits.choice]
                 if hot or slot.required:
-                    found[slot.name] = hot or [options[0][1]]
+                    found[slot.name] = self._as_said(at, hot) or [options[0][1]]
                 continue
             chance, value = options[0]
             share = self._limits.there_share
@@ -206,6 +207,12 @@ class _Filling:
             if sure > self._limits.choice or (slot.required and sure > self._limits.required_choice):
                 found[slot.name] = value
         return found
+
+    def _as_said(self, at: int, values: Sequence[Any]) -> list[Any]:
+        """Choices in the order in which they are named; those said in other words come last, as listed."""
+        text, listed = self._said.text.lower(), self._layout.slots[at].choices
+        places = {str(each): text.find(words_of(str(each)).lower()) for each in values}
+        return sorted(values, key=lambda each: (places[str(each)] % (len(text) + 1), listed.index(each)))
 
     def _options(self, at: int) -> list[tuple[float, Any]]:
         options = [
@@ -268,7 +275,7 @@ class _Filling:
             best.setdefault(span.slot, []).append(span)
         for at, spans in best.items():
             slot = self._layout.slots[at]
-            if slot.kind is Kind.LIST:
+            if slot.kind is SlotKind.LIST:
                 arguments[slot.name] = self._list_values(at, sorted(spans, key=lambda each: each.first))
                 continue
             span = max(spans, key=lambda each: (each in group, each.score))
@@ -292,13 +299,11 @@ class _Filling:
                         where[slot.name] = calls[giver][1][slot.name]
 
     def _spread_choices(self, calls: list[tuple[dict[str, Any], dict[str, tuple[int, int]]]]) -> None:
-        text = self._said.text.lower()
         common = self._chosen()
         for at, slot in enumerate(self._layout.slots):
             hot = [value for chance, value in self._options(at) if chance > self._limits.choice]
-            if slot.kind is Kind.CHOICE and len(hot) == len(calls):
-                placed = sorted(hot, key=lambda value: text.find(str(value).lower()))
-                for (arguments, _), value in zip(calls, placed, strict=True):
+            if slot.kind is SlotKind.CHOICE and len(hot) == len(calls):
+                for (arguments, _), value in zip(calls, self._as_said(at, hot), strict=True):
                     arguments[slot.name] = value
             elif slot.name in common:
                 for arguments, _ in calls:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from steward.language.slots import Kind, Schema, Slot, slots_of, words_of
+from steward.language.slots import Schema, Slot, SlotKind, slots_of, words_of
 
 CLS, SEP = 101, 102
 TOOL, SLOT, CHOICE = 1, 2, 3  # pieces of the vocabulary that no text contains
@@ -97,7 +97,7 @@ def lay_out(request: Encoded, tool: ToolText) -> Layout:
 
 
 def _told(slot: Slot) -> str:
-    kind = f"list of {slot.item}" if slot.kind is Kind.LIST else str(slot.kind)
+    kind = f"list of {slot.item}" if slot.kind is SlotKind.LIST else str(slot.kind)
     return f"{words_of(slot.name)} {kind}{' needed' if slot.required else ''}: {_cut(slot.described)}"
 
 

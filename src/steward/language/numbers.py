@@ -1,10 +1,13 @@
 """Numbers as people write them: digits, words, thousands, percent, fractions.
 
-Owns what number a piece of a request means. The unit behind it belongs to the slot, not to the number.
+Owns what number a piece of a request means. The unit behind it belongs to the slot, not to the number, but
+for lengths of time, which are reckoned in the unit that the slot takes.
 """
 
 import re
 from dataclasses import dataclass
+
+from steward.contract import linear_re
 
 _SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -28,9 +31,25 @@ _COUNTED = {
 _JOINING = {"and": 0.0, "of": 0.0, "the": 0.0}
 _TIMES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
-_DIGITS = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−]?\.\d+")  # noqa: RUF001 - people type it
+_DIGITS = re.compile(r"(?:(?<!\w)[-−])?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|(?:(?<!\w)[-−])?\.\d+")  # noqa: RUF001 - people type it
+_AND_PART = linear_re.compile(r"\s{1,3}and\s{1,3}a\s{1,3}(?P<part>half|quarter)\b")
 _FRACTION = re.compile(r"(\d{1,6})/(\d{1,6})")
 _PIECE = re.compile(r"[a-z]+")
+_UNITS = {
+    "second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400, "week": 604_800,
+}  # fmt: skip
+_HALF = r"(?:\s+and\s+(?P<part>a\s+half|a\s+quarter|three\s+quarters))?"
+_UNIT = r"(?P<unit>second|sec|minute|min|hour|hr|day|week)s?\b"
+_LENGTH = linear_re.compile(
+    r"(?:(?P<half>half)\s+an?|(?P<much>\d{1,12}(?:[.,]\d{1,6})?|[a-z]{1,12}(?:[\s-][a-z]{1,12})??))"
+    rf"{_HALF}[\s-]?"
+    rf"{_UNIT}(?P<more>\s+and\s+a\s+half\b)?"
+)
+_PARTS = {"ahalf": 0.5, "aquarter": 0.25, "threequarters": 0.75}
+_NAMED_UNIT = re.compile(r"\b(?P<unit>second|minute|hour|day|week)s?\b")  # "min" is mostly the least
+LONGEST_UNIT = 10  # characters behind a number in which its unit begins and ends
+_PRICE = re.compile(r"\d{1,9},\d{2}")
+_BEFORE_CHRIST = linear_re.compile(r"\s{0,2}(?:BCE?|B\.C\.)(?:\W|$)")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -52,10 +71,42 @@ def number_in(text: str, *, after: str = "") -> Number | None:
     return _by_words(text, after)
 
 
+def unit_of_time(named: str) -> float | None:
+    """The one unit of time, in seconds, that the words about a slot name; None where none or several are."""
+    units = {_UNITS[found["unit"]] for found in _NAMED_UNIT.finditer(named.lower())}
+    return units.pop() if len(units) == 1 else None
+
+
+def length_of_time(text: str) -> float | None:
+    """In seconds what a text begins with: "two days", "half an hour", "an hour and a half"."""
+    found = _LENGTH.match(text.lower().strip())
+    if found is None:
+        return None
+    number = 0.5 if found["half"] else _counted(found["much"])
+    if number is None:
+        return None
+    part = _PARTS[found["part"].split()[0] + found["part"].split()[1]] if found["part"] else 0.0
+    return (number + part + (0.5 if found["more"] else 0.0)) * _UNITS[found["unit"]]
+
+
+def _counted(words: str) -> float | None:
+    if words in ("a", "an", "one"):
+        return 1.0
+    number = number_in(words.replace(",", "."))
+    return None if number is None else number.value
+
+
+def number_of(value: float, *, whole: bool) -> int | float | None:
+    """None where a whole number is asked for and this is none."""
+    if value == int(value):
+        return int(value)
+    return None if whole else value
+
+
 def _by_digits(found: re.Match[str], text: str, after: str) -> Number | None:
     digits = found[0].replace("−", "-")  # noqa: RUF001 - the minus that word processors put
     if "," in digits:
-        digits = digits.replace(",", "") if _GROUPED.fullmatch(digits.lstrip("-")) else digits.split(",")[0]
+        digits = _without_commas(digits)
     if len(digits) > 40:
         return None
     value = float(digits)
@@ -65,7 +116,19 @@ def _by_digits(found: re.Match[str], text: str, after: str) -> Number | None:
         value *= _TIMES[word[0]]
     elif word and word[0] in ("k", "bn", "mn") and not tail[:1].isspace():
         value *= _SHORT[word[0]]
+    if _BEFORE_CHRIST.match(tail):
+        value = -value
+    part = _AND_PART.match(tail.lower())
+    if part is not None:
+        value += 0.5 if part["part"] == "half" else 0.25
     return Number(value, percent=_is_percent(tail))
+
+
+def _without_commas(digits: str) -> str:
+    """ "1,200" is twelve hundred, "49,90" as on a price tag, and "3,5,7" begins with three."""
+    if _GROUPED.fullmatch(digits.lstrip("-")):
+        return digits.replace(",", "")
+    return digits.replace(",", ".") if _PRICE.fullmatch(digits.lstrip("-")) else digits.partition(",")[0]
 
 
 def _by_words(text: str, after: str) -> Number | None:
@@ -74,7 +137,10 @@ def _by_words(text: str, after: str) -> Number | None:
     words = _PIECE.findall(text.lower())
     if any(word not in _WORDS and word not in _TIMES and word not in _COUNTED | _JOINING for word in words):
         words = [word for word in words if word not in _COUNTED]  # 'a table for two': only the two counts
-    for word in words:
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word in ("a", "an") and (following in _TIMES or following in _COUNTED):
+            continue  # "a half", "a dozen": the article counts nothing there
         if word in _TIMES:
             current = (current or 1.0) * _TIMES[word]
             if _TIMES[word] >= 1e3:

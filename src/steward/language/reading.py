@@ -79,7 +79,7 @@ def read(
     known: Mapping[str, float] = {} if judged is None else judged
     marked = sorted(pairs, key=lambda each: -known.get(each[0].name, each[1][1].fit))
     fits = tuple((tool.name, known.get(tool.name, marks.fit)) for tool, (_, marks) in marked)
-    if not marked or fits[0][1] < (limits.fit if judged is None else limits.judged):
+    if not marked or fits[0][1] < (limits.alone if judged is None else limits.judged):
         return Reading(request, (), fits)
     said = Said(request, tuple(moments))
     calls: list[ReadCall] = []
@@ -91,8 +91,29 @@ def read(
         filled = fill(said, layout, marks, limits)
         if place and any(each.missing for each in filled):
             continue  # a second wish that lacks something was hardly meant
-        calls += [_read_call(tool.name, each, fits[place][1]) for each in filled]
-    return Reading(request, tuple(calls), fits)
+        for each in filled:
+            call = _read_call(tool.name, each, fits[place][1])
+            if not any(_same(call, other) for other in calls):
+                calls.append(call)
+    return Reading(request, tuple(each for each in calls if not _is_less(each, calls)), fits)
+
+
+def _is_less(call: ReadCall, calls: Sequence[ReadCall]) -> bool:
+    """Whether another call asks the same and more: "his etchings, 15 at most" is one wish."""
+    return any(
+        call.tool == other.tool
+        and len(call.arguments) < len(other.arguments)
+        and all(
+            name in other.arguments and other.arguments[name] == value
+            for name, value in call.arguments.items()
+        )
+        for other in calls
+    )
+
+
+def _same(call: ReadCall, other: ReadCall) -> bool:
+    """Whether two calls would do the same thing: nobody asks for that twice in one breath."""
+    return call.tool == other.tool and call.arguments == other.arguments
 
 
 def _read_call(tool: str, filled: FilledCall, fit: float) -> ReadCall:

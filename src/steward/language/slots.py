@@ -16,7 +16,7 @@ MOST = 24  # slots that are read of one tool
 _SEAMS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.\-\t/]+")
 
 
-class Kind(StrEnum):
+class SlotKind(StrEnum):
     TEXT = "text"
     INTEGER = "int"
     NUMBER = "num"
@@ -27,12 +27,12 @@ class Kind(StrEnum):
 
 
 _BY_TYPE = {
-    "string": Kind.TEXT,
-    "integer": Kind.INTEGER,
-    "number": Kind.NUMBER,
-    "boolean": Kind.BOOLEAN,
-    "array": Kind.LIST,
-    "object": Kind.OBJECT,
+    "string": SlotKind.TEXT,
+    "integer": SlotKind.INTEGER,
+    "number": SlotKind.NUMBER,
+    "boolean": SlotKind.BOOLEAN,
+    "array": SlotKind.LIST,
+    "object": SlotKind.OBJECT,
 }
 
 
@@ -41,10 +41,10 @@ class Slot:
     """One value that a tool takes."""
 
     path: tuple[str, ...]
-    kind: Kind
+    kind: SlotKind
     schema: Schema
     required: bool
-    item: Kind | None = None  # of a list
+    item: SlotKind | None = None  # of a list
 
     @property
     def name(self) -> str:
@@ -57,9 +57,9 @@ class Slot:
     @property
     def choices(self) -> tuple[Any, ...]:
         """What the schema allows, where it names the values one by one."""
-        if self.kind is Kind.BOOLEAN:
+        if self.kind is SlotKind.BOOLEAN:
             return (True, False)
-        source = self.schema if self.kind is Kind.CHOICE else plain(self.schema.get("items"))
+        source = self.schema if self.kind is SlotKind.CHOICE else plain(self.schema.get("items"))
         return tuple(each for each in _sequence(source.get("enum")) if each is not None)
 
 
@@ -97,13 +97,13 @@ def _widest(members: Sequence[Schema]) -> Schema:
     return min(members, key=rank)
 
 
-def kind_of(schema: Schema) -> Kind:
+def kind_of(schema: Schema) -> SlotKind:
     stated = schema.get("type")
     names = [each for each in _sequence(stated) if each != "null"] or [stated]
-    kind = _BY_TYPE.get(str(names[0]), Kind.TEXT)
+    kind = _BY_TYPE.get(str(names[0]), SlotKind.TEXT)
     if stated is None and isinstance(schema.get("properties"), Mapping):
-        kind = Kind.OBJECT
-    return Kind.CHOICE if _sequence(schema.get("enum")) and kind is not Kind.LIST else kind
+        kind = SlotKind.OBJECT
+    return SlotKind.CHOICE if _sequence(schema.get("enum")) and kind is not SlotKind.LIST else kind
 
 
 def slots_of(schema: Schema) -> tuple[Slot, ...]:
@@ -120,10 +120,10 @@ def _flat(schema: Schema, root: Schema, path: tuple[str, ...], *, needed: bool) 
         inner = plain(stated, root)
         kind = kind_of(inner)
         here, wanted = (*path, name), needed and name in required
-        if kind is Kind.OBJECT and inner.get("properties") and len(here) < DEEPEST:
+        if kind is SlotKind.OBJECT and inner.get("properties") and len(here) < DEEPEST:
             yield from _flat(inner, root, here, needed=wanted)
         else:
-            item = kind_of(plain(inner.get("items"), root)) if kind is Kind.LIST else None
+            item = kind_of(plain(inner.get("items"), root)) if kind is SlotKind.LIST else None
             yield Slot(here, kind, inner, wanted, item)
 
 

@@ -1,4 +1,4 @@
-"""Text as people type it, made regular before anything reads it: apostrophes that were left out.
+"""Text as people type it, made regular before anything reads it: apostrophes that were left out, and quotes.
 
 Changes no word that has a meaning of its own without the apostrophe ("its", "were", "well", "ill").
 """
@@ -6,6 +6,8 @@ Changes no word that has a meaning of its own without the apostrophe ("its", "we
 import re
 from functools import lru_cache
 from typing import Final
+
+from steward.contract import linear_re
 
 _SHORT: Final = {
     **{f"{word}s": f"{word}'s" for word in ("what", "where", "who", "when", "how", "that", "there", "here")},
@@ -29,3 +31,11 @@ def with_apostrophes(text: str) -> str:
 def _restored(word: str) -> str:
     whole = _SHORT[word.lower()]
     return whole[:1].upper() + whole[1:] if word[:1].isupper() else whole
+
+
+def covered(quotes: linear_re.Pattern, text: str) -> bytearray:
+    """For each character, whether it stands in quotes: one look, however many of them there are."""
+    marks = bytearray(len(text) + 1)
+    for found in quotes.finditer(text):
+        marks[found.start() : found.end()] = b"\1" * (found.end() - found.start())
+    return marks

@@ -9,26 +9,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from steward.language.numbers import number_in
-from steward.language.slots import Kind, Slot, kind_of, plain
+from steward.contract import linear_re as re
+from steward.language.codes import code_of
+from steward.language.formats import in_format, length_in, season_of, wanted_format
+from steward.language.numbers import LONGEST_UNIT, length_of_time, number_in, number_of, unit_of_time
+from steward.language.slots import Slot, SlotKind, kind_of, plain, words_of
+from steward.language.units import reckoned, unit_of_slot
 
 _EDGES = " \t\n\"'`“”\u2018\u2019.,;:?!"
-_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("`", "`"), ("«", "»"))
-_DATE_FORMATS = (
-    ("mm/dd/yyyy", "%m/%d/%Y"),
-    ("dd/mm/yyyy", "%d/%m/%Y"),
-    ("dd-mm-yyyy", "%d-%m-%Y"),
-    ("mm-dd-yyyy", "%m-%d-%Y"),
-    ("dd.mm.yyyy", "%d.%m.%Y"),
-    ("yyyy/mm/dd", "%Y/%m/%d"),
-    ("yyyymmdd", "%Y%m%d"),
+_DOTS = re.compile(r"(?:^|[\s\"'`(])(\.{1,2}/?)$")
+_RUN = re.compile(r"(?P<much>\d{1,4}(?:\.\d{1,3})?)\s?k\b", re.IGNORECASE)
+_ONE = re.compile(r"(an?|half an?)\s", re.IGNORECASE)
+_ONES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
+_LEADING_NUMBER = re.compile(r"-?\d[\d,]{0,20}(?:\.\d{1,15})?")
+LONGEST_NAME = 6  # words; what is longer is told, not named
+_INSIDE_CODE = "/\\_@"
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S")
+_BRACKETS = "\"'`“”()[]{}<>,;"
+_NAMING = frozenset({"name", "title", "id", "key"})
+# What they hold are people's own sentences.
+_PROSE = frozenset(
+    {"message", "description", "text", "content", "note", "comment", "body", "query", "prompt", "summary"}
 )
-_ISO = (
-    "yyyy-mm-dd", "%y-%m-%d", "iso 8601", "iso8601", "iso date", "iso format", "iso-8601",
-    "rfc 3339", "rfc3339",
-)  # fmt: skip
+_ARTICLES = frozenset({"the", "my", "our", "this", "that", "a", "an"})
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("`", "`"), ("«", "»"))
 _SWITCHES = {"true": True, "false": False, "yes": True, "no": False}
-_CLOCKS = ("hh:mm", "24-hour", "24 hour", "%h:%m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +57,71 @@ class Said:
 
 def value_of(slot: Slot, said: Said, start: int, end: int) -> Any:
     """What the characters from `start` to `end` say for this slot; None where they cannot."""
-    return _typed(slot.kind, slot.schema, said, start, end)
+    if slot.kind in (SlotKind.INTEGER, SlotKind.NUMBER):
+        measured = _measured(slot, said.text, start, end)
+        if measured is not None:
+            return number_of(measured, whole=slot.kind is SlotKind.INTEGER)
+        run = _RUN.match(said.text, start) if _in_kilometres(slot) else None
+        if run is not None:  # "5k" is no 5,000 of them
+            return number_of(float(run["much"]), whole=slot.kind is SlotKind.INTEGER)
+    value = _typed(slot.kind, slot.schema, said, start, end)
+    if slot.kind is SlotKind.TEXT and isinstance(value, str) and value in said.text:
+        coded = code_of(words_of(slot.name), slot.described, value)
+        return coded or _without_article(_without_kind(value, slot), slot, said.text)
+    return value
+
+
+def _measured(slot: Slot, text: str, start: int, end: int) -> float | None:
+    """A number with its unit, in the unit that the slot takes; None where none has to be reckoned."""
+    name = words_of(slot.name)
+    unit = unit_of_slot(name, slot.described)
+    seconds = unit_of_time(name) or unit_of_time(slot.described)
+    if seconds is None and unit is not None and unit.measures == "time":
+        seconds = unit.size
+    length = None if seconds is None else length_of_time(text[start : end + LONGEST_UNIT])
+    if length is not None and seconds is not None:
+        return length / seconds
+    if unit is None:
+        return None
+    first, last = _whole_number(text, start, end)
+    one = _ONE.match(text[first:last])
+    found = number_in(text[first:last])
+    value = float(_ONES[one[1].lower()]) if one else found.value if found else None
+    if value is None:
+        return None
+    digits = one or _LEADING_NUMBER.match(text[first : last + LONGEST_UNIT].lstrip())
+    behind = text[first + digits.end() :] if digits else text[last:]
+    sign = text[first - 1 : first]
+    value = reckoned(value, sign if sign and sign in "$€£" else behind[:40], unit)
+    if value is None:
+        return None
+    return (
+        round(value) if slot.kind is SlotKind.INTEGER and unit.measures not in ("time", "months") else value
+    )
 
 
 def item_of(slot: Slot, said: Said, start: int, end: int) -> Any:
     """The same for one member of a list."""
-    return _typed(slot.item or Kind.TEXT, plain(slot.schema.get("items")), said, start, end)
+    value = _typed(slot.item or SlotKind.TEXT, plain(slot.schema.get("items")), said, start, end)
+    return (
+        _without_article(value, slot, said.text) if isinstance(value, str) and value in said.text else value
+    )
 
 
-def _typed(kind: Kind, schema: Mapping[str, Any], said: Said, start: int, end: int) -> Any:
-    if kind in (Kind.INTEGER, Kind.NUMBER):
+def _typed(kind: SlotKind, schema: Mapping[str, Any], said: Said, start: int, end: int) -> Any:
+    if kind in (SlotKind.INTEGER, SlotKind.NUMBER):
         return _number(kind, schema, said.text, start, end)
-    if kind is Kind.CHOICE:
+    if kind is SlotKind.CHOICE:
         words = said.text[start:end].strip(_EDGES).lower()
         return next((each for each in schema.get("enum", ()) if str(each).lower() == words), None)
-    if kind is Kind.BOOLEAN:
+    if kind is SlotKind.BOOLEAN:
         return _SWITCHES.get(said.text[start:end].strip().lower())
-    if kind is Kind.OBJECT:
+    if kind is SlotKind.OBJECT:
         return None
     return _dated(schema, said, start, end) or _text(said.text, start, end)
 
 
-def _number(kind: Kind, schema: Mapping[str, Any], text: str, start: int, end: int) -> int | float | None:
+def _number(kind: SlotKind, schema: Mapping[str, Any], text: str, start: int, end: int) -> int | float | None:
     start, end = _whole_number(text, start, end)
     if text[max(0, start - 1) : start] == "^" or text[max(0, start - 2) : start] == "**":
         return None  # an exponent inside a formula
@@ -83,10 +131,10 @@ def _number(kind: Kind, schema: Mapping[str, Any], text: str, start: int, end: i
     value = found.value
     about = str(schema.get("description") or "").lower()
     fraction = "decimal" in about or "fraction" in about or "between 0 and 1" in about or "0 to 1" in about
-    if found.percent and kind is Kind.NUMBER and (fraction or not ("percent" in about or "%" in about)):
+    if found.percent and kind is SlotKind.NUMBER and (fraction or not ("percent" in about or "%" in about)):
         value = round(value / 100, 10)
-    if kind is Kind.INTEGER:
-        return int(value) if value == int(value) else None
+    if kind is SlotKind.INTEGER:
+        return number_of(value, whole=True)
     return int(value) if value == int(value) and abs(value) < 1e15 and "." not in text[start:end] else value
 
 
@@ -109,46 +157,92 @@ def _whole_number(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _dated(schema: Mapping[str, Any], said: Said, start: int, end: int) -> str | None:
     """A date or a time in the format that is asked for; None where no format is, or no date stands there."""
+    words = said.text[start:end]
+    other = season_of(schema, words) or length_in(schema, words)
     wanted = wanted_format(schema)
-    if wanted is None:
-        return None
+    if other is not None or wanted is None:
+        return other
     inside = [each for each in said.moments if each.start < end and each.end > start]
     if not inside:
         return None
     moment = inside[0]
     timed = next((each for each in inside if each.timed), None)
-    if wanted == "time":
-        return None if timed is None else timed.at.strftime("%H:%M")
-    if wanted == "date-time":
+    if wanted in ("time", "%H:%M:%S"):
+        return None if timed is None else in_format(wanted, timed.at)
+    if wanted == "date-time" or "%H" in wanted:
         both = moment.at if timed is None else moment.at.replace(hour=timed.at.hour, minute=timed.at.minute)
-        return both.replace(microsecond=0).isoformat()
-    return moment.at.strftime(wanted) if moment.dated else None
-
-
-def wanted_format(schema: Mapping[str, Any]) -> str | None:
-    """`time`, `date-time` or a pattern of strftime, as the schema or its description says."""
-    stated = str(schema.get("format") or "").lower()
-    if stated in ("date", "date-time", "time"):
-        return "%Y-%m-%d" if stated == "date" else stated
-    about = str(schema.get("description") or "").lower()
-    for words, pattern in _DATE_FORMATS:
-        if words in about:
-            return pattern
-    clock = any(words in about for words in _CLOCKS)
-    if any(words in about for words in _ISO):
-        timed = clock or "thh" in about or "datetime" in about or "date-time" in about or "timestamp" in about
-        return "date-time" if timed or "date and time" in about else "%Y-%m-%d"
-    return "time" if clock else None
+        return in_format(wanted, both)
+    return in_format(wanted, moment.at) if moment.dated else None
 
 
 def _text(text: str, start: int, end: int) -> str | None:
     quoted = _quoted(text, start, end)
     if quoted is not None:
         return quoted
+    start, end = _whole_code(text, start, end)
     words = text[start:end].strip(_EDGES)
-    if words.count("(") != words.count(")"):
-        words = words.strip("()")
-    return words or None
+    dots = _DOTS.search(text[: start + len(text[start:end]) - len(text[start:end].lstrip(_EDGES))])
+    if words and dots is not None:
+        words = dots[1] + words  # ".env", "../notes": no end of a sentence stands before a word
+    return _balanced(words, text[:start], text[end:]) or None
+
+
+def _balanced(words: str, before: str, after: str) -> str:
+    """A bracket inside takes in its partner right beside the piece; one at the edge alone goes."""
+    bare = words.strip("()") if words.count("(") != words.count(")") else words
+    if bare.count("(") > bare.count(")") and (after.startswith(")") or words.endswith(")")):
+        return f"{bare})"
+    if bare.count(")") > bare.count("(") and (before.endswith("(") or words.startswith("(")):
+        return f"({bare}"
+    return bare
+
+
+def _whole_code(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span that begins or ends inside "feature/dark_mode" takes in all of it, as one inside an address."""
+    left, right = start, end
+    while left > 0 and not text[left - 1].isspace() and text[left - 1] not in _BRACKETS:
+        left -= 1
+    while right < len(text) and not text[right].isspace() and text[right] not in _BRACKETS:
+        right += 1
+    if _ADDRESS.match(text[left:right]):
+        return left, left + len(text[left:right].rstrip(".:!?"))
+    if left < start and text[start - 1] in _INSIDE_CODE and text[left].isalnum():
+        start = left
+    if right > end and text[end] in _INSIDE_CODE and text[end + 1 : end + 2].isalnum():
+        end = right
+    return start, end
+
+
+def _in_kilometres(slot: Slot) -> bool:
+    return "km" in words_of(slot.name).lower().split() or "kilomet" in slot.described.lower()
+
+
+def _without_kind(value: str, slot: Slot) -> str:
+    """ "the Budget spreadsheet" is "Budget" where a spreadsheet is wanted: the slot says what kind it is.
+    A name keeps its own capital letter: "New York City" is a city."""
+    kinds = [word for word in words_of(slot.name).lower().split() if word not in _NAMING]
+    words = value.split()
+    if not kinds or kinds[-1] in _PROSE or len(words) < 2:
+        return value
+    if words[-1] == kinds[-1]:
+        kept = words[:-1]
+    elif (
+        words[0].lower() == kinds[-1] and len(words) == 2 and not (words[1].islower() and words[1].isalpha())
+    ):
+        kept = words[1:]
+    else:
+        return value
+    kept = kept[1:] if kept[0].lower() in _ARTICLES else kept
+    return " ".join(kept) or value
+
+
+def _without_article(value: str, slot: Slot, text: str) -> str:
+    """ "the Rijksmuseum" is called "Rijksmuseum". What was quoted or is told in sentences stays whole."""
+    first, _, rest = value.partition(" ")
+    names = words_of(slot.name).lower().split()
+    short = 0 < len(rest.split()) < LONGEST_NAME
+    quoted = text[max(0, text.find(value) - 1)] in "\"'`“\u2018«"
+    return rest if first in ("the", "a", "an") and short and not quoted and not _PROSE & set(names) else value
 
 
 def _quoted(text: str, start: int, end: int) -> str | None:
@@ -163,7 +257,7 @@ def _quoted(text: str, start: int, end: int) -> str | None:
             continue
         if opening == "'" and not _marks_quote(text, left, right):
             continue
-        return inner.strip() or None
+        return inner.strip().rstrip(",") or None  # “this,” as some set it
     return None
 
 
@@ -174,5 +268,5 @@ def _marks_quote(text: str, left: int, right: int) -> bool:
     return not before.isalnum() and not after.isalnum()
 
 
-def item_kind(slot: Slot) -> Kind:
+def item_kind(slot: Slot) -> SlotKind:
     return slot.item or kind_of(plain(slot.schema.get("items")))

@@ -6,6 +6,7 @@ that is searched (scripts/build_embedding.py). Requests and tools are read by re
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -17,7 +18,8 @@ from steward.models.minilm import CLS, DATA, SEP, MiniLM
 NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
 GRAPH = "minilm.onnx"
-ASKED = 512  # single texts whose vectors are remembered
+SHORT = 600  # characters; longer ones are passages, and each is embedded once
+REMEMBERED = 4_096  # short texts whose vectors are remembered
 # The tensors inside the graphs that their means are taken of.
 _LAST_LAYER = "t70"
 
@@ -35,7 +37,7 @@ class MiniLMEmbedder:
     ) -> None:
         self._model = MiniLM(DATA / graph, inner=last_layer, tables=DATA / tables if tables else None)
         self._name = name
-        self._asked: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._short: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -47,18 +49,17 @@ class MiniLMEmbedder:
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if len(texts) != 1:
-            return self._embed(texts)
-        # One text is a question, and several of those who answer it ask for the same vector.
+        # Questions and tools are short, and several of those who answer a request ask for the same vectors.
         with self._lock:
-            known = self._asked.get(texts[0])
-        if known is None:
-            known = self._embed(texts)
-            with self._lock:
-                self._asked[texts[0]] = known
-                while len(self._asked) > ASKED:
-                    self._asked.popitem(last=False)
-        return known.copy()
+            known = {text: self._short[text] for text in texts if text in self._short}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = dict(zip(new, self._embed(new), strict=True))
+        with self._lock:
+            self._short.update((text, vector.copy()) for text, vector in made.items() if len(text) <= SHORT)
+            while len(self._short) > REMEMBERED:
+                self._short.popitem(last=False)
+        known |= made
+        return np.stack([known[text] for text in texts]) if texts else self._embed(texts)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
@@ -80,3 +81,9 @@ class MiniLMEmbedder:
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+@lru_cache(maxsize=1)
+def minilm_embedder() -> MiniLMEmbedder:
+    """The one of this program: what it has embedded for one asker, it need not embed for the next."""
+    return MiniLMEmbedder()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.errors import ConfigError, ErrorCode
-from steward.models.tables import with_tables
+from steward.models.tables import tables_of, without_tables
 
 if TYPE_CHECKING:
     import tokenizers
@@ -146,12 +146,21 @@ def _session_of(graph: Path, inner: str | None, tables: Path | None) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    model = graph.read_bytes()
+    options.enable_cpu_mem_arena = (
+        False  # it keeps what the longest text took, and is no faster on one thread
+    )
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(graph.parent)
+    )
+    own, source = graph.read_bytes(), tables or graph
+    model = without_tables(own) + tables_of(own if tables is None else source.read_bytes(), source.name)
     if inner is not None:
         model = _with_output(model, inner)
-    if tables is not None:
-        model = with_tables(model, tables.read_bytes())
-    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    # It would keep the file as well as what it made of it, to start over on another kind of processor.
+    session.disable_fallback()
+    session._model_bytes = None  # noqa: SLF001
+    return session
 
 
 @lru_cache

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from steward.models.minilm import CLS, DATA, SEP, TOKENS, MiniLM
+from steward.models.minilm import CLS, DATA, SEP, MiniLM
 
 _QUERY_TOKENS = 64
+_TOKENS = 160  # of both texts: half of the longest passages, the half that counts
 
 
 class CrossEncoder:
@@ -27,8 +28,17 @@ class CrossEncoder:
         """Log-odds that the passage answers the query."""
         asked, *found = self._model.token_ids([query, *passages])
         head = [CLS, *asked[:_QUERY_TOKENS], SEP]
-        room = TOKENS - len(head) - 1
-        rows = [
-            ([*head, *ids[:room], SEP], [0] * len(head) + [1] * (min(len(ids), room) + 1)) for ids in found
-        ]
+        room = _TOKENS - len(head) - 1
+        parts = [_nearest_part(asked, ids, room) for ids in found]
+        rows = [([*head, *part, SEP], [0] * len(head) + [1] * (len(part) + 1)) for part in parts]
         return np.array([float(logit[0]) for logit in self._model.run_within(rows, seconds)], np.float32)
+
+
+def _nearest_part(asked: Sequence[int], passage: Sequence[int], room: int) -> Sequence[int]:
+    """As many pieces of a passage as there is room for, where most of the question stands; else the first."""
+    if len(passage) <= room:
+        return passage
+    wanted = frozenset(asked)
+    said = np.cumsum([0, *(piece in wanted for piece in passage)])
+    begin = int(np.argmax(said[room:] - said[:-room]))
+    return passage[begin : begin + room]

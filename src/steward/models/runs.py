@@ -20,12 +20,13 @@ from pydantic_ai import (
 )
 from pydantic_ai import exceptions as theirs
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from steward.contract.errors import StewardError
+from steward.models.catalog import PLANNER
 from steward.models.failures import RunStoppedError, RunTimeoutError, explain
 
 D = TypeVar("D")
@@ -33,6 +34,7 @@ O = TypeVar("O")  # noqa: E741 - the output
 W = TypeVar("W")
 
 Listener = Callable[[AgentStreamEvent], Awaitable[None]]
+Writing = Callable[[str], None]  # hears all that the model has written so far, before anybody checked it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,31 @@ def _usage_limits(limits: RunLimits) -> UsageLimits:
         total_tokens_limit=limits.tokens,
         cost_limit=limits.cost_usd,
     )
+
+
+def reading_along(tell: Writing | None, model: Model) -> Listener | None:
+    """Nobody where nobody wants to, and with the planner, whose words come at once."""
+    return None if tell is None or model.model_name == PLANNER else as_written(tell)
+
+
+def as_written(tell: Writing) -> Listener:
+    """Tells an answer's words as they are made. Where a call follows them, they were no answer."""
+    text = ""
+
+    async def hear(event: AgentStreamEvent) -> None:
+        nonlocal text
+        match event:
+            case PartStartEvent(part=TextPart(content=words)):
+                text = words
+            case PartDeltaEvent(delta=TextPartDelta(content_delta=words)):
+                text += words
+            case PartStartEvent():
+                text = ""
+            case _:
+                return
+        tell(text)
+
+    return hear
 
 
 def _handler(

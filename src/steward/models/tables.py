@@ -1,54 +1,89 @@
-"""Tables that graphs have in common: kept in one file, and given to the other when it is loaded.
+"""Tables that graphs have in common: left in the one file that has them, which the run time maps.
 
 ONNX files are protocol buffers, and those merge what is appended. A graph that is stored without its word and
-position tables, 13 of 25 MB, is completed with those of the graph it was taught from. Knows only as much of
-the format as that takes.
+position tables, 13 of 25 MB, is completed with those of the graph it was taught from. Where they lie is said
+instead of what they hold: a mapped file is in memory once and only as far as it is read. Knows only as much
+of the format as that takes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
-SHARED = ("words", "words.scale", "positions")
+SHARED = frozenset({"words", "words.scale", "positions"})
 _GRAPH = 7  # fields of ModelProto, GraphProto and TensorProto
 _INITIALISER = 5
-_NAME = 8
+_NAME, _CONTENT, _ELSEWHERE, _IS_ELSEWHERE = 8, 9, 13, b"\x70\x01"
 _PLAIN, _SIZED = 0, 2  # wire types: a number, and what has its size before it
 _FIXED = {1: 8, 5: 4}  # bytes of the others
 
 
-def with_tables(graph: bytes, source: bytes, names: Sequence[str] = SHARED) -> bytes:
-    """`graph` with these tensors of `source`."""
-    tensors = [tensor for tensor in _initialisers(memoryview(source)) if _name(tensor) in names]
-    added = b"".join(_field(_INITIALISER, bytes(tensor)) for tensor in tensors)
-    return graph + _field(_GRAPH, added)
+@dataclass(frozen=True, slots=True)
+class _Field:
+    number: int
+    begin: int  # of the field, its tag included
+    value: int  # where what it holds begins
+    end: int
 
 
-def _initialisers(model: memoryview) -> Iterator[memoryview]:
-    for number, graph in _fields(model):
-        if number == _GRAPH:
-            yield from (tensor for inner, tensor in _fields(graph) if inner == _INITIALISER)
+def without_tables(model: bytes, names: Collection[str] = SHARED) -> bytes:
+    """The model less these tensors."""
+    kept: list[bytes] = []
+    for part in _fields(model, 0, len(model)):
+        if part.number != _GRAPH:
+            kept.append(model[part.begin : part.end])
+            continue
+        inner = _fields(model, part.value, part.end)
+        graph = b"".join(
+            model[each.begin : each.end]
+            for each in inner
+            if each.number != _INITIALISER or _name(model, each) not in names
+        )
+        kept.append(_field(_GRAPH, graph))
+    return b"".join(kept)
 
 
-def _name(tensor: memoryview) -> str:
-    return next((bytes(value).decode() for number, value in _fields(tensor) if number == _NAME), "")
+def tables_of(source: bytes, file: str, names: Collection[str] = SHARED) -> bytes:
+    """These tensors of `source`, to be appended to a model that lacks them: `file` is where they are read."""
+    tensors = [
+        tensor
+        for part in _fields(source, 0, len(source))
+        if part.number == _GRAPH
+        for tensor in _fields(source, part.value, part.end)
+        if tensor.number == _INITIALISER and _name(source, tensor) in names
+    ]
+    return _field(_GRAPH, b"".join(_field(_INITIALISER, _elsewhere(source, each, file)) for each in tensors))
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """The fields that have a size: messages, texts and raw data."""
-    at = 0
-    while at < len(data):
+def _elsewhere(source: bytes, tensor: _Field, file: str) -> bytes:
+    """A tensor that says where its content lies."""
+    parts = list(_fields(source, tensor.value, tensor.end))
+    content = next(part for part in parts if part.number == _CONTENT)
+    said = b"".join(source[part.begin : part.end] for part in parts if part.number != _CONTENT)
+    place = {"location": file, "offset": content.value, "length": content.end - content.value}
+    for key, value in place.items():
+        said += _field(_ELSEWHERE, _field(1, key.encode()) + _field(2, str(value).encode()))
+    return said + _IS_ELSEWHERE
+
+
+def _name(model: bytes, tensor: _Field) -> str:
+    parts = _fields(model, tensor.value, tensor.end)
+    return next((model[part.value : part.end].decode() for part in parts if part.number == _NAME), "")
+
+
+def _fields(data: bytes, at: int, end: int) -> Iterator[_Field]:
+    while at < end:
+        begin = at
         tag, at = _number(data, at)
         kind = tag & 7
-        if kind == _PLAIN:
-            _, at = _number(data, at)
-        elif kind == _SIZED:
+        size = 0
+        if kind == _SIZED:
             size, at = _number(data, at)
-            yield tag >> 3, data[at : at + size]
-            at += size
-        else:
-            at += _FIXED[kind]
+        value = at
+        at = _number(data, at)[1] if kind == _PLAIN else at + _FIXED.get(kind, size)
+        yield _Field(tag >> 3, begin, value, at)
 
 
-def _number(data: memoryview, at: int) -> tuple[int, int]:
+def _number(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]

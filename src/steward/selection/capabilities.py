@@ -36,7 +36,7 @@ HARDLY_TALK = 0.35  # or nearest to it and without a wish
 PLAINLY = 0.65  # a question that is not plainly about a system asks for information
 
 
-class Kind(StrEnum):
+class AbilityKind(StrEnum):
     """What an ability is made of."""
 
     TALK = "talk"  # nothing is asked for
@@ -47,9 +47,9 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LexiconEntry:
     capability: Capability
-    kind: Kind
+    kind: AbilityKind
     examples: tuple[str, ...]
 
 
@@ -58,7 +58,7 @@ class Need:
     """One thing that a request needs."""
 
     capability: Capability
-    kind: Kind
+    kind: AbilityKind
     clause: str  # the words that ask for it
     nearness: float
 
@@ -74,15 +74,17 @@ class Server:
 
 
 @lru_cache(maxsize=1)
-def lexicon() -> tuple[Entry, ...]:
+def lexicon() -> tuple[LexiconEntry, ...]:
     rows: list[Mapping[str, Any]] = json.loads((DATA / "capabilities.json").read_text(encoding="utf-8"))
     return tuple(
-        Entry(Capability(row["name"], row["description"]), Kind(row["kind"]), tuple(row["examples"]))
+        LexiconEntry(
+            Capability(row["name"], row["description"]), AbilityKind(row["kind"]), tuple(row["examples"])
+        )
         for row in rows
     )
 
 
-def kind_named(name: str) -> Kind | None:
+def kind_named(name: str) -> AbilityKind | None:
     """The kind of an ability that the lexicon knows by this name."""
     return next((entry.kind for entry in lexicon() if entry.capability.name == name), None)
 
@@ -107,7 +109,9 @@ class LexiconExtractor:
         self._kinships: dict[str, list[float]] = {}  # by the tool's text
 
     async def extract(self, task_description: str) -> tuple[Capability, ...]:
-        found = [need.capability for need in self.needs(task_description) if need.kind is not Kind.TALK]
+        found = [
+            need.capability for need in self.needs(task_description) if need.kind is not AbilityKind.TALK
+        ]
         return tuple(dict.fromkeys(found))
 
     def needs(self, request: str) -> list[Need]:
@@ -122,11 +126,11 @@ class LexiconExtractor:
         best = max(range(len(scores)), key=lambda index: scores[index])
         entry, near = lexicon()[best], scores[best]
         if self._is_talk(clause, entry, near):
-            return Need(lexicon()[0].capability, Kind.TALK, clause, scores[0])
-        if is_question(clause) and (entry.kind is not Kind.SYSTEM or near < PLAINLY):
-            return Need(_INFORMATION, Kind.LOOKUP, clause, near)
-        if entry.kind is Kind.TALK or near < enough:
-            return Need(Capability(name_for(clause), clause), Kind.SYSTEM, clause, near)
+            return Need(lexicon()[0].capability, AbilityKind.TALK, clause, scores[0])
+        if is_question(clause) and (entry.kind is not AbilityKind.SYSTEM or near < PLAINLY):
+            return Need(_INFORMATION, AbilityKind.LOOKUP, clause, near)
+        if entry.kind is AbilityKind.TALK or near < enough:
+            return Need(Capability(name_for(clause), clause), AbilityKind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
     def talks(self, text: str, likeness: float = 0.0) -> bool:
@@ -134,14 +138,16 @@ class LexiconExtractor:
 
         CPU-bound where there is an embedder.
         """
-        return all(need.kind is Kind.TALK and need.nearness >= likeness for need in self.needs(text))
+        return all(need.kind is AbilityKind.TALK and need.nearness >= likeness for need in self.needs(text))
 
     def is_about(self, text: str, capability: str) -> bool:
         """Whether all of a request needs this ability. CPU-bound where there is an embedder."""
         return all(need.capability.name == capability for need in self.needs(text))
 
-    def _is_talk(self, clause: str, nearest: Entry, near: float) -> bool:
-        if nearest.kind is Kind.TALK and (near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))):
+    def _is_talk(self, clause: str, nearest: LexiconEntry, near: float) -> bool:
+        if nearest.kind is AbilityKind.TALK and (
+            near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))
+        ):
             return True
         return is_remark(clause)
 

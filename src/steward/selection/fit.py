@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 from steward.contract.ports import ReadText, TextReader
 from steward.contract.tool import ToolSpec
 from steward.language.reading import Readable, RequestReader
-from steward.selection.definitions import UNSAFE, Definition
+from steward.language.thresholds import DEFAULT, MANY
+from steward.selection.definitions import UNSAFE, Definition, name_words
+from steward.selection.lexical import stem
 
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
 KEPT = 2_000  # tools whose reading is remembered
+WEIGHED = 2_000  # pairs of a request and a tool
 
 # How much each piece of evidence says. Fitted on tools of the hand-written requests that were left out of
 # teaching (scripts/reader/calibrate.py), where half of the requests had no tool.
@@ -33,13 +36,12 @@ BIAS = -3.49
 # The same where the taught reader has looked at request and tool together.
 TOGETHER, TOGETHER_COSINE, TOGETHER_BIAS = 0.27, 4.8, -1.1
 LOOKED_AT, LOOKED_AT_MOST = 5, 10  # tools that it looks at; the second five only where none of the first fits
-FITS = 0.5  # the probability from which a tool counts as able
-MANY = 10  # the usual number of tools; of more than that, one stands out by luck the more easily
+NAMED = 1.0  # what it says for a tool that it is called by its name
 KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FitEvidence:
     """What speaks for a tool, each between 0 and 1 or little beyond."""
 
     cosine: float  # both texts as wholes
@@ -51,7 +53,7 @@ class Evidence:
 class Judged:
     definition: Definition
     fit: float  # the probability that it does what is asked
-    evidence: Evidence | None = None  # None where only words were compared
+    evidence: FitEvidence | None = None  # None where only words were compared
 
     def for_kind(self, kinship: float) -> "Judged":
         """The same where it is known what kind of tool is wanted; `kinship`: how near the tool is to it."""
@@ -64,19 +66,14 @@ class FitJudge:
         self._reader = reader
         self._together = together
         self._read: OrderedDict[str, ReadText] = OrderedDict()
+        self._evidence: OrderedDict[tuple[str, tuple[str, ...]], FitEvidence | None] = OrderedDict()
         self._lock = Lock()
 
     def judge(self, request: str, tools: Sequence[Definition]) -> list[Judged]:
         """Every tool with its fit, best first. CPU-bound: async callers run it in a thread."""
         if not tools:
             return []
-        asked, *told = self._readings([request, *(text for tool in tools for text in tool.texts)])
-        readings = iter(told)
-        read = [[next(readings) for _ in tool.texts] for tool in tools]
-        evidence = [
-            max((weigh(asked, each) for each in texts), key=lambda each: each.tool_in_request)
-            for texts in read
-        ]
+        evidence = self._weighed(request, [tool.texts for tool in tools])
         fits = chances(evidence)
         judged = sorted(map(Judged, tools, fits, evidence), key=_best_first)
         return judged if self._together is None else self._looked_at(request, judged, self._together)
@@ -93,11 +90,32 @@ class FitJudge:
         for start in range(0, min(len(judged), LOOKED_AT_MOST), LOOKED_AT):
             near = judged[start : start + LOOKED_AT]
             seen += _read_together(request, near, together)
-            if any(each.fit >= FITS for each in seen):
+            if any(each.fit >= DEFAULT.judged for each in seen):
                 break
+        seen = _called_by_name(request, seen)
+        if len(judged) > MANY:
+            said = _stems(request)
+            seen = [each if says_name(each.definition, frozenset(said)) else doubted(each) for each in seen]
         least = min((each.fit for each in seen), default=1.0)
         rest = [replace(each, fit=min(each.fit, least)) for each in judged[len(seen) :]]
         return sorted([*seen, *rest], key=_best_first)
+
+    def _weighed(self, request: str, tools: Sequence[tuple[str, ...]]) -> list[FitEvidence]:
+        """Each tool beside the request, weighed once in a turn however many ask."""
+        with self._lock:
+            known = {texts: self._evidence.get((request, texts)) for texts in tools}
+        new = [texts for texts, evidence in known.items() if evidence is None]
+        if new:
+            asked, *told = self._readings([request, *(text for texts in new for text in texts)])
+            readings = iter(told)
+            for texts in new:
+                weighed = [weigh(asked, next(readings)) for _ in texts]
+                known[texts] = max(weighed, key=lambda each: each.tool_in_request)
+        with self._lock:
+            self._evidence.update(((request, texts), known[texts]) for texts in new)
+            while len(self._evidence) > max(WEIGHED, len(tools)):
+                self._evidence.popitem(last=False)
+        return [evidence for texts in tools if (evidence := known[texts]) is not None]
 
     def _readings(self, texts: Sequence[str]) -> list[ReadText]:
         with self._lock:
@@ -137,13 +155,56 @@ def _together(judged: Judged, fit: float) -> Judged:
     return replace(judged, fit=_logistic(TOGETHER * _logit(fit) + TOGETHER_COSINE * cosine + TOGETHER_BIAS))
 
 
-def weigh(asked: ReadText, tool: ReadText) -> Evidence:
+def says_name(tool: Definition, said: frozenset[str]) -> bool:
+    """Whether a request, by its stems, names a tool: "pause the music", for `music__pause_playback`."""
+    missing = [word for word in tool.names.split() if stem(word) not in said]
+    of_server = bool(tool.server) and all(stem(word) in said for word in tool.server.split())
+    return len(tool.names.split()) > 1 and len(missing) <= of_server
+
+
+def _called_by_name(request: str, seen: Sequence[Judged]) -> list[Judged]:
+    """Of the tools whose names were said, the first counts for more: "add a task to create an event"."""
+    said = _stems(request)
+    places = [
+        named_by(each.definition, said) if says_name(each.definition, frozenset(said)) else len(said) + 1
+        for each in seen
+    ]
+    first = min(places, default=0)
+    return [
+        _named(each) if place == first <= len(said) else each
+        for each, place in zip(seen, places, strict=True)
+    ]
+
+
+def _stems(request: str) -> list[str]:
+    return [stem(word) for word in name_words(request).split()]
+
+
+def named_by(tool: Definition, words: Sequence[str]) -> int:
+    """The place in the request by which all of a tool's name was said."""
+    wanted = {stem(word) for word in tool.names.split()}
+    return max((words.index(word) for word in wanted if word in words), default=len(words))
+
+
+def _named(judged: Judged) -> Judged:
+    return replace(judged, fit=_logistic(_logit(judged.fit) + NAMED))
+
+
+def doubted(judged: Judged) -> Judged:
+    """A tool of which the request does not speak, where one stands out easily: a weak hint is none."""
+    spoken = 0.0 if judged.evidence is None else judged.evidence.tool_in_request
+    if spoken >= DEFAULT.spoken_of or judged.fit >= DEFAULT.judged_of_many:
+        return judged
+    return replace(judged, fit=judged.fit * DEFAULT.judged / DEFAULT.judged_of_many)
+
+
+def weigh(asked: ReadText, tool: ReadText) -> FitEvidence:
     cosine = float(asked.vector @ tool.vector.astype(np.float32))
     if not asked.pieces or not tool.pieces:
-        return Evidence(cosine, 0.0, 0.0)
+        return FitEvidence(cosine, 0.0, 0.0)
     near = asked.piece_vectors @ tool.piece_vectors.astype(np.float32).T
     rare = rarity()
-    return Evidence(
+    return FitEvidence(
         cosine,
         _mean(near.max(axis=0), rare[list(tool.pieces)]),
         _mean(near.max(axis=1), rare[list(asked.pieces)]),
@@ -154,7 +215,7 @@ def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
     return float(values @ weights / max(float(weights.sum()), 1e-6))
 
 
-def chances(evidence: Sequence[Evidence]) -> list[float]:
+def chances(evidence: Sequence[FitEvidence]) -> list[float]:
     """The probability that each of these tools does what is asked."""
     by_luck = math.log(max(1.0, len(evidence) / MANY))
     return [

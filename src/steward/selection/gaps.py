@@ -13,9 +13,10 @@ from pydantic import BaseModel, Field
 
 from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
 from steward.contract.tool import ToolSpec
-from steward.selection.capabilities import Kind, LexiconExtractor, Need, kind_named, suggestions
+from steward.language.thresholds import DEFAULT
+from steward.selection.capabilities import AbilityKind, LexiconExtractor, Need, kind_named, suggestions
 from steward.selection.definitions import UNSAFE, Definition, name_words
-from steward.selection.fit import FITS, FitJudge, Judged
+from steward.selection.fit import FitJudge, Judged, doubted
 from steward.selection.lexical import LexicalRanker
 from steward.selection.requests import snake_case, speaks_of_own
 
@@ -25,7 +26,6 @@ MOST_NAMED = 12  # of the tools that were checked, in words for a person
 CLOSE = 8  # tools that are looked at once more where it is known what kind is wanted
 ON_ITS_OWN = 0.6  # nearness from which a clause of a longer request asks for something of its own
 SURE = 0.7  # nearness from which it is known which kind of tool is wanted
-WORDS_FIT = 0.35  # the ranker's score from which a tool counts as able where nothing reads meaning
 _OWN = frozenset({"memory", "memories", "knowledge"})
 _SEARCHED = _OWN | {"web", "internet"}
 _RUN = frozenset({"run", "execute", "execution", "interpreter", "interpret", "eval", "evaluate", "sandbox"})
@@ -72,11 +72,17 @@ class ToolGapReport(BaseModel):
     nearest: list[NearTool] = []
     suggestions: list[Suggestion] = []
     absences: list[str] = Field(default=[], description="Servers that could not be looked at.")
+    writes_no_program: bool = Field(default=False, description="A program might do it; nobody writes one.")
 
     def explain(self) -> str:
         """The report in words for a person."""
         missing = ", ".join(name.replace("_", " ") for name in self.missing_tools)
         lines = [f"I have no tool for this: {missing}. I did nothing. I checked {self._checked()}."]
+        if self.writes_no_program:
+            lines.append(
+                "It may take a program, and without a language model I write none: give me the code to run, "
+                "or set STEWARD_MODEL."
+            )
         lines += self.absences
         if self.nearest:
             lines.append(
@@ -103,7 +109,7 @@ class ToolGapReport(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class GapAssessment:
     """How sure it is that something is missing, with the report that would be given."""
 
     gap: float  # probability
@@ -117,13 +123,13 @@ class _Finding:
     nearest: Sequence[Judged]
 
 
-class ToolGapDetector:
+class GapFinder:
     def __init__(
         self,
         mcp_session: ToolSession,
         *,
+        reader: TextReader,
         extractor: CapabilityExtractor | None = None,
-        reader: TextReader | None = None,
         judge: FitJudge | None = None,
         ranker: ToolRanker | None = None,
         writes: bool = False,
@@ -132,7 +138,7 @@ class ToolGapDetector:
         self._session = mcp_session
         self._lexicon = LexiconExtractor(reader)
         self._extractor = extractor
-        self._judge = judge or (FitJudge(reader) if reader is not None else None)
+        self._judge = judge or FitJudge(reader)
         self._ranker = ranker or LexicalRanker()
         self._writes = writes
         self.tools: tuple[ToolSpec, ...] = ()  # as last listed, with their schemas
@@ -144,26 +150,28 @@ class ToolGapDetector:
     async def name_needs(self, task_description: str) -> list[str]:
         """What a task needs, by name, for who has found already that there is no tool for it."""
         needs = await self._needs(task_description)
-        return list(dict.fromkeys(need.capability.name for need in needs if need.kind is not Kind.TALK))
+        return list(
+            dict.fromkeys(need.capability.name for need in needs if need.kind is not AbilityKind.TALK)
+        )
 
-    async def assess(self, task_description: str) -> Assessment:
+    async def assess(self, task_description: str) -> GapAssessment:
         self.tools = await _listed(self._session)
         needs = await self._needs(task_description)
         findings = await asyncio.to_thread(self._findings, task_description, needs, self.tools)
         gap = max((1 - finding.covered for finding in findings), default=0.0)
-        missing = [finding for finding in findings if finding.covered < FITS]
-        return Assessment(gap, self._report(task_description, missing) if missing else None)
+        missing = [finding for finding in findings if finding.covered < DEFAULT.judged]
+        return GapAssessment(gap, self._report(task_description, missing) if missing else None)
 
     async def _needs(self, task: str) -> list[Need]:
         read = await asyncio.to_thread(self._lexicon.needs, task)
-        if self._extractor is None or all(need.kind is Kind.TALK for need in read):
+        if self._extractor is None or all(need.kind is AbilityKind.TALK for need in read):
             return read
         wanted = await self._extractor.extract(task)
         return [_need(capability, read) for capability in wanted]
 
     def _findings(self, task: str, needs: Sequence[Need], tools: Sequence[ToolSpec]) -> list[_Finding]:
-        found = [self._find(need, tools) for need in needs if need.kind is not Kind.TALK]
-        if len(found) < 2 or all(finding.covered >= FITS for finding in found):
+        found = [self._find(need, tools) for need in needs if need.kind is not AbilityKind.TALK]
+        if len(found) < 2 or all(finding.covered >= DEFAULT.judged for finding in found):
             return found
         # A clause that does not clearly name an ability of its own is done with the whole.
         whole = max((judged.fit for judged in self._judged(task, tools)), default=0.0)
@@ -176,18 +184,30 @@ class ToolGapDetector:
 
     def _find(self, need: Need, tools: Sequence[ToolSpec]) -> _Finding:
         judged = self._judged(need.clause, tools)
-        if need.kind is Kind.SYSTEM and need.nearness >= SURE:
+        if need.kind is AbilityKind.SYSTEM and need.nearness >= SURE:
             close = [self._for_kind(each, need) for each in judged[:CLOSE]]
             judged = sorted(close, key=lambda each: -each.fit)
+        if need.kind is AbilityKind.SYSTEM:  # a search does nothing in the world
+            seen = [doubted(each) if looks_things_up(each.definition.spec) else each for each in judged]
+            judged = sorted(seen, key=lambda each: -each.fit)
         best = judged[0].fit if judged else 0.0
         known_to = looks_own_things_up if speaks_of_own(need.clause) else looks_things_up
-        if need.kind is Kind.LOOKUP and any(map(known_to, tools)):
+        if need.kind is AbilityKind.LOOKUP and any(map(known_to, tools)):
             best = max(best, 0.9)
-        if need.kind is Kind.COMPUTING and any(map(runs_code, tools)):
+        if any(
+            snake_case(tool.name) == need.capability.name for tool in tools
+        ):  # a model named the tool itself
             best = max(best, 0.9)
-        if need.kind is Kind.WRITING and self._writes:
+        if need.kind is AbilityKind.COMPUTING and any(map(runs_code, tools)):
+            best = max(best, 0.9)
+        if need.kind is AbilityKind.WRITING and self._writes:
             best = max(best, 0.9)
         return _Finding(need, best, judged[:NEAREST])
+
+    def _takes_a_program(self, finding: _Finding) -> bool:
+        """Whether the nearest there is works things out: then a program might do what no tool does."""
+        near = finding.nearest[:1]
+        return any(map(runs_code, self.tools)) and any(works_out(each.definition.spec) for each in near)
 
     def _for_kind(self, judged: Judged, need: Need) -> Judged:
         if judged.evidence is None:
@@ -195,9 +215,6 @@ class ToolGapDetector:
         return judged.for_kind(self._lexicon.kinship(need.capability.name, judged.definition.whole))
 
     def _judged(self, clause: str, tools: Sequence[ToolSpec]) -> list[Judged]:
-        if self._judge is None:
-            ranked = self._ranker.rank(clause, tools, limit=NEAREST)
-            return [Judged(Definition(each.tool), _by_words(each.score)) for each in ranked]
         near = tools
         if len(tools) > 2 * CANDIDATES:
             # The nearest, and some others that they must stand out from.
@@ -217,6 +234,7 @@ class ToolGapDetector:
             missing_tools=names,
             attempted_task=task,
             existing_tools_checked=[tool.name for tool in self.tools],
+            writes_no_program=not self._writes and any(map(self._takes_a_program, missing)),
             absences=self._session.absences() if isinstance(self._session, ChangingSession) else [],
             nearest=sorted(near.values(), key=lambda each: -each.fit)[:NEAREST],
             suggestions=[
@@ -241,6 +259,11 @@ def _searches(tool: ToolSpec, places: frozenset[str]) -> bool:
     return bool(said & {"search", "query"} and said & places)
 
 
+def works_out(tool: ToolSpec) -> bool:
+    """Whether it computes: by its name, whoever brought it."""
+    return runs_code(tool) or bool({"calculate", "compute"} & set(name_words(tool.name).split()))
+
+
 def runs_code(tool: ToolSpec) -> bool:
     """Whether it runs any program: then it computes whatever can be computed."""
     said = set(name_words(tool.name).split())
@@ -255,12 +278,12 @@ def _need(capability: Capability, read: Sequence[Need]) -> Need:
         return known
     kind = kind_named(name)
     if kind is None:
-        kind = Kind.LOOKUP if all(need.kind is Kind.LOOKUP for need in read) else Kind.SYSTEM
+        kind = (
+            AbilityKind.LOOKUP
+            if all(need.kind is AbilityKind.LOOKUP for need in read)
+            else AbilityKind.SYSTEM
+        )
     return Need(Capability(name, capability.description), kind, capability.description, 0.0)
-
-
-def _by_words(score: float) -> float:
-    return min(1.0, FITS * score / WORDS_FIT)
 
 
 class _Page(dict[str, str]):

@@ -18,8 +18,8 @@ from steward.contract import linear_re as re
 from steward.contract.ports import Embedder, RankedTool
 from steward.contract.tool import ToolSpec
 from steward.selection.definitions import Definition
-from steward.selection.past import PastRequests, Voice
-from steward.selection.postings import Found, Postings
+from steward.selection.past import PastRequests, PastVotes
+from steward.selection.postings import Postings, WordScores
 from steward.selection.requests import bare
 from steward.selection.vectors import Vector, VectorTable, largest
 from steward.selection.verbs import doing
@@ -39,7 +39,7 @@ _NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
-class Listing:
+class IndexedTools:
     """Tools as they were given, with where each stands in the index."""
 
     tools: list[ToolSpec]
@@ -75,7 +75,7 @@ class ToolIndex:
         self._tables = tuple(VectorTable(size) for _ in range(3))
         self._waiting: dict[str, list[tuple[int, int]]] = {}  # text -> the table rows that want its vector
         self._examples: dict[str, list[str]] = {}  # request -> the tools that say they are for it; as above
-        self._listing: Listing | None = None
+        self._listing: IndexedTools | None = None
 
     # --- what is in it ---
 
@@ -129,11 +129,11 @@ class ToolIndex:
             if self._tables[table].has(row)
         }
 
-    def _listed(self, tools: Sequence[ToolSpec]) -> Listing:
+    def _listed(self, tools: Sequence[ToolSpec]) -> IndexedTools:
         given = list(tools)
         if self._listing is None or self._listing.tools != given:  # identities are compared first: cheap
             rows = np.fromiter((self._row(tool) for tool in given), np.intp, len(given))
-            self._listing = Listing(given, rows)
+            self._listing = IndexedTools(given, rows)
         return self._listing
 
     def _row(self, tool: ToolSpec) -> int:
@@ -167,7 +167,7 @@ class ToolIndex:
                 scores.setdefault(at, round(chance, 4))
         return tuple(RankedTool(listing.tools[at], score) for at, score in list(scores.items())[:limit])
 
-    def found(self, query: str) -> Found:
+    def found(self, query: str) -> WordScores:
         return self._postings.find(query)
 
     def verbs(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -176,14 +176,14 @@ class ToolIndex:
     def cosines(self, table: int, vector: Vector, rows: NDArray[np.intp]) -> tuple[Vector, NDArray[np.bool_]]:
         return self._tables[table].against(vector, rows, known=len(self._tools))
 
-    def voice(self, vector: Vector, listing: Listing) -> Voice | None:
+    def voice(self, vector: Vector, listing: IndexedTools) -> PastVotes | None:
         return self._past.hear(vector, listing.positions, count=len(listing.tools))
 
 
 class _Question:
     """One request put to the index. Lives for that request."""
 
-    def __init__(self, index: ToolIndex, listing: Listing, query: str, vector: Vector | None) -> None:
+    def __init__(self, index: ToolIndex, listing: IndexedTools, query: str, vector: Vector | None) -> None:
         self._index = index
         self._listing = listing
         self._query = query
@@ -227,7 +227,7 @@ def _texts(tool: Definition) -> tuple[str, str, str]:
     return tool.whole, tool.opening, tool.names
 
 
-def _called(query: str, listing: Listing) -> list[int]:
+def _called(query: str, listing: IndexedTools) -> list[int]:
     """The tools that a request calls by their name; a plain word that happens to be a name is not enough."""
     said = query.strip()
     names = [said] if _NAMES.fullmatch(said) else [word for word in _NAMES.findall(said) if "_" in word]

@@ -21,7 +21,7 @@ VOTE_WEIGHT, NEAREST_WEIGHT = 6.0, 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class PastVotes:
     """What past requests say: points for each tool, and how much the rest of the evidence still counts."""
 
     points: Vector
@@ -52,7 +52,7 @@ class PastRequests:
         self._known = {key: vector for key, vector in self._known.items() if key in kept}
         self._matrix = None
 
-    def hear(self, vector: Vector, positions: Mapping[str, int], *, count: int) -> Voice | None:
+    def hear(self, vector: Vector, positions: Mapping[str, int], *, count: int) -> PastVotes | None:
         """What they say about a request, for tools at these positions; None when nothing is near."""
         if not self._known:
             return None
@@ -79,4 +79,4 @@ class PastRequests:
         above = np.maximum(np.float32(0), nearest - np.float32(floor))
         share = min(1.0, len(self._tools) / (MANY * max(1, count)))
         told = np.float32(VOTE_WEIGHT * strength / top) * points + np.float32(NEAREST_WEIGHT) * above
-        return Voice(told, nearest, 1 - 0.5 * strength * share)
+        return PastVotes(told, nearest, 1 - 0.5 * strength * share)

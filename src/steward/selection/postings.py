@@ -22,7 +22,7 @@ FIELDS = {"names": (2.5, 3), "opening": (1.0, 9), "told": (0.6, 18), "parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WordScores:
     """What the words of a request say for every tool."""
 
     score: NDArray[np.float32]  # BM25F as a share of what the request's words could give
@@ -60,7 +60,7 @@ class Postings:
             self._named[word].append(row)
         self._name_weights = None
 
-    def find(self, query: str) -> Found:
+    def find(self, query: str) -> WordScores:
         score, covered, named = (np.zeros(self._count, np.float32) for _ in range(3))
         total = 0.0
         for word, times in Counter(words(query)).items():
@@ -75,7 +75,7 @@ class Postings:
                 named[np.frombuffer(self._named[word], np.int32)] += np.float32(rare)
         whole = np.float32(max(total, 1e-6))
         named /= self._worth_of_names()
-        return Found(score / whole, np.minimum(named, 1), covered / whole)
+        return WordScores(score / whole, np.minimum(named, 1), covered / whole)
 
     def _worth_of_names(self) -> NDArray[np.float32]:
         if self._name_weights is None:

@@ -66,12 +66,33 @@ _SAYS = re.compile(
     r"(?:(?:i|you|we|he|she|they)(?:['\u2019]\w+)?|it(?:['\u2019]s)?|that(?:['\u2019]s)?|this|there) ",
     re.IGNORECASE,
 )
+# "My salary came in": a thing, and a verb that says what it is or did. Perhaps it is for a tool.
+_TELLS = re.compile(
+    r"(?:my|our|your|his|her|their|the|this|that|these|those)\s+(?:[\w'\u2019-]+\s+){1,4}?"
+    r"(?:is|are|was|were|has|have|had|looks?|seems?|feels?|smells?|tastes?|keeps?|\w{2,}ed|came|went|got|bought|"
+    r"took|made|said|told|found|left|lost|won|broke|fell|felt|ran|sold|sent|woke|began|grew|hit|cost|did|"
+    r"plays|likes|loves|hates|works|lives|drives|says|thinks|goes|makes|does|knows)\b",
+    re.IGNORECASE,
+)
+# "Had a rotten night", "feels like monday", "calendars were simpler": what was or is, of whoever speaks or of
+# anything; and what nobody is to do.
+_WAS = re.compile(
+    r"(?:(?:ugh|wow|oh|ah|haha|lol|phew|hm+|man|omg|ok(?:ay)?|right|well|yeah|nah|no)\b[\s,.!-]*){0,2}(?:"
+    r"(?:(?:just|finally|already|still)\s+)?(?:had|went|got|saw|met|spent|slept|felt|been|finished|made|lost|"
+    r"found|ran|took|broke|bought|came|heard|feels|looks|sounds|seems|turned out)\s|"
+    r"[a-z'\u2019-]+s\s+(?:are|were|have|had|used to)\s|"
+    r"(?:if|when|since|because)\s+(?:i|we|he|she|they|it)\b|"
+    r"(?:don['\u2019]?t|do not)\s|false alarm\b)",
+    re.IGNORECASE,
+)
 _WISH = re.compile(
-    r"\b(?:want|need|wish|would|could|can|should|must|please|help|looking|trying|hop(?:e|ing)|require|'d|let|"
-    r"interested|wonder(?:ing)?|prefer|remind|remember)\b|\?",
+    r"\b(?:want|need|wish|(?:would|could|should)(?!n't)(?!\s+have\b)|can|must|please|help|looking|trying|"
+    r"hop(?:e|ing)|require|'d (?:like|love|rather|appreciate)|let|interested|wonder(?:ing)?|prefer|remind|"
+    r"remember)\b|\?",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_NAMED = re.compile(r"(?:\d+(?:st|nd|rd|th)\b|[^\W\d_]+)(?:['\u2019-][^\W\d_]+)*")  # "the 90th number"
 _SKIP = word_set(
     """a an the this that these those my your our their his her its some any all every each me us you it
     them new latest last next recent current existing following entire whole more few several another
@@ -127,6 +148,13 @@ def is_remark(text: str) -> bool:
     return short and _SAYS.match(text.strip()) is not None and wants_nothing(text)
 
 
+def only_tells(text: str) -> bool:
+    """The same of anything; where no tool has a use for it, nothing was asked for."""
+    said = text.strip()
+    tells = _TELLS.match(said) is not None or _WAS.match(said) is not None
+    return is_remark(text) or (tells and wants_nothing(text))
+
+
 def clauses(request: str) -> list[str]:
     """The commands in a request, in order. A joint parts two only where a verb commands on both sides."""
     hidden = _QUOTE.sub(lambda found: "\0" * len(found.group()), request)
@@ -149,7 +177,7 @@ def verb_of(clause: str) -> str | None:
 def name_for(clause: str) -> str:
     """A stable snake_case name for what a clause asks for: its verb and what the verb acts on."""
     verb = verb_of(clause)
-    words = [word.lower() for word in _WORD.findall(_QUOTE.sub(" ", bare(clause)))]
+    words = [word.lower() for word in _NAMED.findall(_QUOTE.sub(" ", bare(clause)))]
     if verb is not None:
         words = words[1:]
     thing: list[str] = []
@@ -161,7 +189,7 @@ def name_for(clause: str) -> str:
                 break
             continue
         thing.append(re.sub(r"\W", "", word))
-        if len(thing) == 2:
+        if sum(each[0].isalpha() for each in thing) == 2:
             break
     return "_".join([*([verb] if verb else []), *thing]) or "unknown_capability"
 

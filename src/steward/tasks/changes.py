@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from steward.contract import linear_re as re
-from steward.tasks.dates.find import find_dates
-from steward.tasks.dates.mention import DateMention
-from steward.tasks.politeness import bare
-from steward.tasks.priority import Priority, find_priority
-from steward.tasks.references import FROM_LIST, Reference, read_reference
+from steward.language.dates.find import find_dates
+from steward.language.dates.mention import DateMention
+from steward.language.politeness import bare
+from steward.language.references import FROM_LIST, Reference, read_reference
+from steward.tasks.model import Priority
+from steward.tasks.priority import find_priority
+from steward.tasks.telling import read_put_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class Changes:
     priority: Priority | None = None
     completed: bool | None = None
     description: str | None = None
+    tell_at: datetime | None = None  # its reminder is put off until then
 
 
 _VERB = (
@@ -34,10 +37,10 @@ _FIELD = (
     r"(?:the\s+|its\s+|a\s+|my\s+)?(?:due\s+date|deadline|date|time|title|name|priority|description|text"
     r"|wording|note|notes|details|status)"
 )
-_DUE_FIELD = re.compile(r"\b(?:due\s+date|deadline|due|date|time)\b", re.IGNORECASE)
 _CLEAR = re.compile(
-    r"^(?:remove|clear|delete|drop|take\s+off|unset)\s+(?:the\s+|its\s+|my\s+)?(?:due\s+date|deadline|date"
-    r"|due)\s*(?:from|of|on|for|off)?\s*(?P<ref>.*)$",
+    r"^(?:remove|clear|delete|drop|take(?:\s+off)?|unset|scrap|erase|strip|lose|forget|cancel)\s+"
+    r"(?:the\s+|its\s+|my\s+|any\s+)?(?:due\s+date|deadline|date|due)\b\s*(?:away\s+)?"
+    r"(?:(?:from|of|on|for|off)\b)?\s*(?P<ref>.*)$",
     re.IGNORECASE,
 )
 _REOPEN = (
@@ -68,11 +71,19 @@ _BY = re.compile(
     r"|hour|day|week|month|min|hr|year)s?)\s*$",
     re.IGNORECASE,
 )
+# Later than it is: "to the day after", "a week later".
+_LATER = re.compile(
+    r"\s+(?:(?:to|until|till|for)\s+)?(?:the\s+)?(?:(?:next|following)\s+(?P<unit>day)|(?P<after>day|"
+    r"week|month)\s+after(?:\s+(?:that|then|it))?|"
+    r"(?P<much>an?|one|two|three|four|five|six|seven|\d+)\s+(?P<units>days?|weeks?|months?)\s+later)$",
+    re.IGNORECASE,
+)
 _TO = re.compile(
     r"\s+(?:back\s+|forward\s+|out\s+|up\s+|over\s+|ahead\s+)?(?:to\s+be|to\s+say|to|with|until|till|into"
     r"|for|by|as|=|->|→|instead\s+be)\s+",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"\s+(?:to|until|till|-|→|->)\s+", re.IGNORECASE)
 _MOVED = re.compile(
     r"^(?P<ref>.+?)\s+(?:is\s+now|is\s+actually|is|was|got|has\s+been|have\s+been|should\s+be"
     r"|needs\s+to\s+be|will\s+be|are\s+now)?\s*"
@@ -92,7 +103,7 @@ _PRIORITY_OF = re.compile(
 def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
     """The task meant and what changes about it; empty changes where nothing was said."""
     said = bare(utterance).rstrip(" .!?")
-    special = _special(said)
+    special = _special(said, now)
     if special is not None:
         return special
     named = _PRIORITY_OF.match(said)
@@ -122,7 +133,11 @@ def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
     return _moved_or_renamed(said, now)
 
 
-def _special(said: str) -> tuple[Reference, Changes] | None:
+def _special(said: str, now: datetime) -> tuple[Reference, Changes] | None:
+    put_off = read_put_off(said, now)
+    if put_off is not None:
+        reference = read_reference(put_off.of) if put_off.of else Reference("", pronoun=True)
+        return reference, Changes(tell_at=put_off.until)
     cleared = _CLEAR.match(said)
     if cleared:
         return read_reference(cleared.group("ref")), Changes(clear_due=True)
@@ -155,6 +170,13 @@ def _moved_or_renamed(said: str, now: datetime) -> tuple[Reference, Changes]:
         if delay is not None:
             back = bool(re.search(r"\b(?:forward|earlier|up)\b", delayed.group(), re.IGNORECASE))
             return read_reference(rest[: delayed.start()]), Changes(delay=-delay if back else delay)
+    later = _LATER.search(rest)
+    if later:
+        unit = later.group("unit") or later.group("after") or later.group("units")
+        much = f"{later.group('much') or 'a'} {unit}"
+        delay = _length(much, now)
+        if delay is not None:
+            return read_reference(rest[: later.start()]), Changes(delay=delay)
     dated = _new_date(rest, now)
     if dated is not None:
         return dated
@@ -178,7 +200,7 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
     if rest[last.span[1] :].strip(" ,.!?"):
         return None
     lead = rest[: last.span[0]]
-    if last.end is not None and re.search(r"\bfrom\b", rest[: last.span[0] + 5], re.IGNORECASE):
+    if last.end is not None and _BETWEEN.search(rest[last.span[0] : last.span[1]]):
         last = _end_of(last, rest, now)
         lead = re.sub(r"\bfrom\s*$", "", lead, flags=re.IGNORECASE)
     earlier = found[-2] if len(found) > 1 else None
@@ -199,8 +221,8 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
 
 
 def _end_of(mention: DateMention, text: str, now: datetime) -> DateMention:
-    """In "from 3pm to 4pm" the second time is the new one."""
-    inner = re.split(r"\s+(?:to|until|till|-)\s+|-", text[mention.span[0] : mention.span[1]], maxsplit=1)
+    """In "at 3pm to 4pm" the second time is the new one: a task has no range."""
+    inner = _BETWEEN.split(text[mention.span[0] : mention.span[1]], maxsplit=1)
     found = find_dates(f"at {inner[-1]}" if inner[-1].strip()[:1].isdigit() else inner[-1], now)
     return replace(found[0], span=mention.span) if found else mention
 

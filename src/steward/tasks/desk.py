@@ -1,28 +1,26 @@
 """What a person at the terminal or the page needs beside the five tools.
 
-Owns finding a task by the words used for it, reading a new task out of a sentence, history and undo. None of
-it is offered to a model. Raises errors of the error tree with the tools' own codes.
+Owns finding a task by the words used for it, reading a new task out of a sentence, and history. None of it
+is offered to a model. Raises errors of the error tree with the tools' own codes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
-from steward.tasks.dates.mention import DateMention
-from steward.tasks.envelopes import LISTED, MESSAGES, Envelope, TaskCode, refusal, shape
+from steward.contract.errors import ForbiddenError, InputError, NotFoundError, StewardError
+from steward.language.dates.mention import DateMention
+from steward.language.telling import asks_to_be_told
+from steward.tasks.envelopes import LISTED, Envelope, TaskCode, refusal, shape
 from steward.tasks.matching import matching
 from steward.tasks.model import (
     MAX_TITLE,
     Due,
-    NothingToUndo,
-    OnlyAdded,
     Refused,
     Task,
     TaskEvent,
     TaskFilter,
-    Undone,
     User,
     UserMissing,
 )
@@ -38,7 +36,7 @@ WHOLE = (*LISTED, "updated_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TaskSentence:
     """A new task as a sentence describes it, in the words of `add_task`."""
 
     title: str
@@ -46,6 +44,7 @@ class Reading:
     priority: str | None = None
     description: str | None = None
     recurrence: str | None = None
+    notify: bool | None = None
 
 
 class Desk:
@@ -79,18 +78,18 @@ class Desk:
             meant = meant or _by_words(reference, [task for task in found if task.completed is done])
         return [shape(task, *WHOLE) for task in meant]
 
-    async def read(self, user_id: str, text: str) -> list[Reading]:
+    async def read(self, user_id: str, text: str) -> list[TaskSentence]:
         """The tasks in a sentence such as "buy milk tomorrow 5pm"; what is not date or priority is title."""
         if not text.strip() or "\0" in text or len(text) > 20 * MAX_TITLE:
             raise InputError("There is no task in this text.", fix='Say it like "buy milk tomorrow 5pm".')
         user = await self._users.get(user_id)
-        now = self._now()
+        now, told = self._now(), asks_to_be_told(text)
         read = read_new_tasks(text, now.astimezone(user.zone))
         # A title that fills its limit was cut: the tool must see, and refuse, the whole of it.
         if not read or any(len(task.title) >= MAX_TITLE for task in read):
-            return [Reading(title=" ".join(text.split()))]
-        return [
-            Reading(
+            return [TaskSentence(title=" ".join(text.split()))]
+        found = [
+            TaskSentence(
                 title=task.title,
                 due_date=_due_text(task.due, task.recurrence, user=user, now=now),
                 priority=None if task.priority is None else task.priority.value,
@@ -99,30 +98,13 @@ class Desk:
             )
             for task in read
         ]
+        return [replace(each, notify=True) if told and each.due_date else each for each in found]
 
     async def history(self, user_id: str, task_id: str) -> list[Envelope]:
         events = await self._tasks.history(user_id, _clean(task_id))
         if not isinstance(events, Sequence):
             raise _error(events)
         return [_event(event) for event in events]
-
-    async def undo(self, user_id: str, task_id: str | None = None) -> Envelope | OnlyAdded:
-        """Take the last change back, of this task or of any. What was only added is not deleted here."""
-        outcome = await self._tasks.undo(user_id, task_id and _clean(task_id), at=self._now())
-        match outcome:
-            case Undone(event=event, task=task):
-                return {
-                    "message": f"'{task.title}' is as before it was {event.action}",
-                    "task": shape(task, *WHOLE),
-                    "undone": _event(event),
-                }
-            case OnlyAdded():
-                return outcome
-            case NothingToUndo():
-                code = TaskCode.NOTHING_TO_UNDO
-                raise ConflictError(f"{MESSAGES[code]}.", code=code, fix="A deletion is final.")
-            case _:
-                raise _error(outcome)
 
 
 def _clean(task_id: str) -> str:

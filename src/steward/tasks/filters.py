@@ -1,15 +1,18 @@
 """Which tasks a person asks to see: due when, how important, done or open, about what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from steward.contract import linear_re as re
-from steward.tasks.dates.calendar import Grain, floor, shift
-from steward.tasks.dates.find import find_dates
-from steward.tasks.dates.mention import DateMention
-from steward.tasks.politeness import bare
-from steward.tasks.priority import Priority, find_priority
-from steward.tasks.references import FROM_LIST
+from steward.language.dates.calendar import Grain, floor, shift
+from steward.language.dates.find import find_dates
+from steward.language.dates.mention import DateMention
+from steward.language.politeness import bare
+from steward.language.references import FROM_LIST
+from steward.tasks.model import Priority
+from steward.tasks.priority import find_priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,14 @@ class Filters:
     priority: Priority | None = None
     completed: bool | None = None
     search: str | None = None
+    undated: bool = False  # only those without a date
 
 
+_UNDATED = re.compile(
+    r"\b(?:no|without(?:\s+an?y?)?|(?:has|have)n't\s+(?:got\s+)?an?y?|missing\s+an?)\s+(?:due\s+)?(?:dates?|deadlines?)\b|\bundated\b",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(r"^\W*(?:or|and|,|&)\W*(?:(?:is|are|due|on|by|for|maybe|also)\W+)*$", re.IGNORECASE)
 _OVERDUE = re.compile(r"\b(?:overdue|over\s+due|past\s+due|late\s+on|behind\s+on|missed)\b", re.IGNORECASE)
 _DONE = re.compile(
     r"\b(?:completed|finished|done|checked\s+off|accomplished|closed|crossed\s+off)\b(?!\s+(?:today"
@@ -101,7 +110,7 @@ _AFTER = re.compile(r"\b(?:after|since|starting)\s*(?:the\s+)?$", re.IGNORECASE)
 def read_filters(utterance: str, now: datetime) -> Filters:
     said = bare(utterance).rstrip(" .!?")
     found = [m for m in find_dates(said, now) if m.grain is not Grain.SECOND]
-    after, before = _window(said, found[0], now) if found else (None, None)
+    after, before = _windows(said, found, now)
     rest = said
     for mention in reversed(found):
         rest = f"{rest[: mention.span[0]]} {rest[mention.span[1] :]}"
@@ -112,13 +121,32 @@ def read_filters(utterance: str, now: datetime) -> Filters:
         if completed
         else {"due_after": after, "due_before": before}
     )
+    overdue = bool(_OVERDUE.search(said))
+    if overdue and before is not None:  # "overdue or due tomorrow": all until then
+        window, overdue = {"due_before": before}, False
     return Filters(
         **window,
-        overdue=bool(_OVERDUE.search(said)),
+        undated=bool(_UNDATED.search(said)),
+        overdue=overdue,
         priority=priority.priority if priority else None,
         completed=completed,
         search=_search(" ".join(rest.split())),
     )
+
+
+def _windows(
+    said: str, found: Sequence[DateMention], now: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """The days meant; of "today or tomorrow" both."""
+    if not found:
+        return None, None
+    after, before = _window(said, found[0], now)
+    for one, other in pairwise(found):
+        more = _window(said, other, now)
+        if not _EITHER.match(said[one.span[1] : other.span[0]]) or None in (after, before, *more):
+            break
+        after, before = min(filter(None, (after, more[0]))), max(filter(None, (before, more[1])))
+    return after, before
 
 
 def _window(said: str, mention: DateMention, now: datetime) -> tuple[datetime | None, datetime | None]:

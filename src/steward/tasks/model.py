@@ -88,6 +88,13 @@ class Due:
         return self.at.astimezone(zone).isoformat() if self.has_time else self.on.isoformat()
 
 
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """That the owner is told of a task: when it is due, or at another moment (a reminder put off)."""
+
+    at: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     id: str
@@ -99,6 +106,8 @@ class Task:
     due: Due | None = None
     priority: Priority = Priority.MEDIUM
     recurrence: str | None = None
+    notify: Notify | None = None
+    tell_at: datetime | None = None  # when the owner is told next; None where nothing is left to tell
     completed_at: datetime | None = None
     idempotency_key: str | None = None
     time_zone: str = "UTC"  # the owner's: it comes with the task, so that showing one asks nothing more
@@ -161,24 +170,6 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    event: TaskEvent
-    task: Task
-
-
-@dataclass(frozen=True, slots=True)
-class OnlyAdded:
-    """The last change is the task's making: taking it back would delete the task, which asks."""
-
-    task: Task
-
-
-@dataclass(frozen=True, slots=True)
-class NothingToUndo:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
 class UserMissing:
     pass
 
@@ -195,7 +186,7 @@ class NotYours:
 
 Refused = UserMissing | TaskMissing | NotYours
 
-CHANGEABLE = ("title", "description", "due_date", "priority", "recurrence", "completed")
+CHANGEABLE = ("title", "description", "due_date", "priority", "recurrence", "notify", "completed")
 
 
 def differences(before: Task, after: Task) -> tuple[str, ...]:
@@ -206,6 +197,7 @@ def differences(before: Task, after: Task) -> tuple[str, ...]:
         "due_date": (before.due, after.due),
         "priority": (before.priority, after.priority),
         "recurrence": (before.recurrence, after.recurrence),
+        "notify": (before.notify, after.notify),
         "completed": (before.completed, after.completed),
     }
     return tuple(name for name in CHANGEABLE if pairs[name][0] != pairs[name][1])

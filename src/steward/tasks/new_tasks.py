@@ -4,15 +4,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from steward.contract import linear_re as re
-from steward.tasks.dates.calendar import Grain, floor
-from steward.tasks.dates.find import find_dates
-from steward.tasks.dates.mention import DateMention
-from steward.tasks.dates.words import WEEKDAYS
-from steward.tasks.intents.lexicon import TASK_VERBS
-from steward.tasks.politeness import bare
-from steward.tasks.priority import Priority, find_priority
-from steward.tasks.recurrence import read_repetition
-from steward.tasks.references import FROM_LIST
+from steward.language.dates.calendar import Grain, floor
+from steward.language.dates.find import find_dates
+from steward.language.dates.mention import DateMention
+from steward.language.dates.words import WEEKDAYS
+from steward.language.politeness import bare
+from steward.language.recurrence import read_repetition
+from steward.language.references import FROM_LIST
+from steward.tasks.model import Priority
+from steward.tasks.priority import find_priority
+from steward.tasks.rhythm import Rhythm, as_said_early, next_after
+from steward.tasks.verbs import TASK_VERBS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,14 @@ _BREAKS = re.compile(
     r"|\s+plus\s+|\s+as\s+well\s+as\s+|\s&\s)\s*",
     re.IGNORECASE,
 )
-_WHEN_FIRST = re.compile(r"^[\s,:;-]*(?:to|that|i\s+(?:need|have)\s+to|i\s+should)?\s+", re.IGNORECASE)
+_RELATED = re.compile(r"\s(?:with|about|for|from|to|of|between|on|at|in|by|against)\s", re.IGNORECASE)
+_TO_SOMETHING = re.compile(
+    r"^\w+\s+(?:the|my|our|his|her|their|this|that|these|those|up|off)\b", re.IGNORECASE
+)
+_COUNT = re.compile(
+    r"^(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|so on|more|others?|such|etc)\b\W*$",
+    re.IGNORECASE,
+)
 _LONGEST_TITLE = 500
 
 
@@ -132,7 +141,7 @@ def read_new_tasks(utterance: str, now: datetime) -> tuple[NewTask, ...]:
     said = bare(re.sub(r"\s*\n\s*(?:[-*\u2022]\s*)?", "; ", utterance.strip()))
     opened = _cut_opening(said)
     first, rest = _leading_date(opened, now)
-    tasks = [task for piece in _split(rest) if (task := _task(piece, now)) is not None]
+    tasks = [task for piece in parted(rest) if (task := _task(piece, now)) is not None]
     if first is not None:
         tasks = [task if task.due else replace(task, due=first) for task in tasks]
     shared = find_priority(utterance)
@@ -185,22 +194,38 @@ def _leading_date(text: str, now: datetime) -> tuple[DateMention | None, str]:
     return mention, after[joined.end() if joined else 0 :].strip()
 
 
-def _split(text: str) -> list[str]:
-    """Several tasks in one breath. After a verb only another verb starts a new task."""
+def parted(text: str) -> list[str]:
+    """Several tasks in one breath. After a verb only another verb starts a new task; things stand by
+    themselves, but for those that say with whom, or about what: "lunch with Tom and Eva".
+    """
     pieces = [piece for piece in _BREAKS.split(text) if piece.strip()]
     if len(pieces) < 2:
         return [text]
     if "\n" in text or ";" in text:
         return [piece.strip() for piece in re.split(r"[;\n]+", text) if piece.strip()]
     joints = _BREAKS.findall(text)
-    led = _is_verb(pieces[0])
+    led = _does_something(pieces[0])
     together = [pieces[0]]
     for joint, piece in zip(joints, pieces[1:], strict=False):
-        if _starts_task(piece, led=led):
+        if _starts_task(piece, led=led) and not (not led and _belongs(piece, together[-1])):
             together.append(piece)
         else:
             together[-1] += joint + piece
     return together
+
+
+def _does_something(piece: str) -> bool:
+    """Whether it orders something done to something: "water the roses", where "water" is a thing."""
+    return _is_verb(piece) and len(piece.split()) > 1
+
+
+def _belongs(piece: str, before: str) -> bool:
+    """Whether it goes on with the thing before: "Ann and Ben's party", "chapter two and three"."""
+    if _does_something(piece) or _TO_SOMETHING.match(piece):
+        return _is_verb(before) and len(before.split()) == 1  # "wash and dry the towels"
+    owner = piece.split(maxsplit=1)[0]
+    shared = owner.endswith(("'s", "\u2019s")) and owner[:1].isupper() and before[:1].isupper()
+    return shared or _RELATED.search(before) is not None or _COUNT.match(piece) is not None
 
 
 def _is_verb(piece: str) -> bool:
@@ -236,7 +261,7 @@ def _task(piece: str, now: datetime) -> NewTask | None:
     text = without_list(text)
     repetition = read_repetition(text)
     text = repetition.rest if repetition else text
-    due, text = _cut_dates(text, now)
+    due, text = _cut_dates(text, now) if repetition is None else _cut_first(text, repetition.rule, now)
     text = without_list(text)
     title = _tidy(text)
     if not title or _EMPTY.match(title):
@@ -280,6 +305,18 @@ def _cut_dates(text: str, now: datetime) -> tuple[DateMention | None, str]:
         before = _PREPOSITION.sub(" ", _PREPOSITION.sub(" ", before))
         text = f"{before.rstrip()} {after.lstrip()}" if after.strip(" ,.!?") else before
     return _together(tuple(reversed(taken))), text
+
+
+def _cut_first(text: str, rule: str, now: datetime) -> tuple[DateMention | None, str]:
+    """The first date of what comes again: its hour is said of every day, not of what is left of this one."""
+    due, rest = _cut_dates(text, as_said_early(now))
+    if due is None or not due.time_only:
+        return _cut_dates(text, now)
+    starts = floor(now, Grain.DAY).replace(
+        tzinfo=None, hour=due.value.hour, minute=due.value.minute, second=due.value.second
+    )
+    first = next_after(Rhythm(starts, rule), now)
+    return (due if first is None else replace(due, value=first)), rest
 
 
 def _together(mentions: tuple[DateMention, ...]) -> DateMention | None:

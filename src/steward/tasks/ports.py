@@ -7,19 +7,22 @@ from typing import Protocol
 from steward.tasks.model import (
     Change,
     Changed,
-    NothingToUndo,
-    OnlyAdded,
     Refused,
     Task,
     TaskEvent,
     TaskFilter,
     Unchanged,
-    Undone,
     User,
     UserMissing,
 )
 
 Decide = Callable[[Task], Change | None]
+
+
+class Alarm(Protocol):
+    """Sees to it that a reminder rings at its time. Never fails: one that was not set is found later."""
+
+    async def set(self, task_id: str, at: datetime) -> None: ...
 
 
 class UserStore(Protocol):
@@ -54,13 +57,7 @@ class TaskStore(Protocol):
         ...
 
     async def delete(self, user_id: str, task_id: str) -> Task | Refused:
-        """Remove a task and everything recorded about it."""
+        """Remove a task and everything recorded about it; with a bin, for as long as that keeps it."""
         ...
 
     async def history(self, user_id: str, task_id: str) -> Sequence[TaskEvent] | Refused: ...
-
-    async def undo(
-        self, user_id: str, task_id: str | None, *, at: datetime
-    ) -> Undone | OnlyAdded | NothingToUndo | Refused:
-        """Take the user's last change back (of this task, or of any). An addition is told, not taken back."""
-        ...

@@ -1,16 +1,9 @@
 """Priorities and the ways people say them."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from steward.contract import linear_re as re
-
-
-class Priority(StrEnum):
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-
+from steward.tasks.model import Priority
 
 _INTRO = (
     r"(?:,?\s*\b(?:and\s+)?(?:it'?s|it\s+is|its|this\s+is|that'?s|that\s+is|which\s+is|with|as|at|is|of"

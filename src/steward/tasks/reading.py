@@ -1,6 +1,6 @@
 """Reading what a tool was given: titles, dates, priorities, filters, recurrence.
 
-Pure. Raises `Refusal` with the contract's own code; never lets a value through that the store cannot keep.
+Pure. Raises `TaskRefusal` with the contract's own code. Lets no value through that the store cannot keep.
 """
 
 from collections.abc import Mapping
@@ -10,18 +10,20 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from steward.contract import linear_re as re
-from steward.tasks.dates.find import DateNotUnderstoodError, parse_due
-from steward.tasks.envelopes import Refusal, TaskCode
+from steward.language.dates.find import DateNotUnderstoodError, parse_due
+from steward.tasks.envelopes import TaskCode, TaskRefusal
 from steward.tasks.model import (
     MAX_DESCRIPTION,
     MAX_LISTED,
     MAX_OFFSET,
     MAX_TITLE,
     Due,
+    Notify,
     Priority,
     TaskFilter,
     characters,
 )
+from steward.tasks.reminding import telling
 from steward.tasks.repeats import read_rule
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -35,7 +37,7 @@ def read_id(value: Any, otherwise: TaskCode) -> str:
 def read_title(value: Any) -> str:
     title = _text(value, TaskCode.INVALID_TITLE).strip()
     if not 1 <= characters(title, limit=MAX_TITLE) <= MAX_TITLE:
-        raise Refusal.of(TaskCode.INVALID_TITLE)
+        raise TaskRefusal.of(TaskCode.INVALID_TITLE)
     return title
 
 
@@ -44,7 +46,7 @@ def read_description(value: Any) -> str | None:
         return None
     description = _text(value, TaskCode.INVALID_DESCRIPTION)
     if characters(description, limit=MAX_DESCRIPTION) > MAX_DESCRIPTION:
-        raise Refusal.of(TaskCode.INVALID_DESCRIPTION)
+        raise TaskRefusal.of(TaskCode.INVALID_DESCRIPTION)
     return description or None
 
 
@@ -52,12 +54,12 @@ def read_priority(value: Any) -> Priority:
     try:
         return Priority(value.strip().lower()) if isinstance(value, str) else Priority(value)
     except ValueError:
-        raise Refusal.of(TaskCode.INVALID_PRIORITY) from None
+        raise TaskRefusal.of(TaskCode.INVALID_PRIORITY) from None
 
 
 def read_completed(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise Refusal.of(TaskCode.INVALID_COMPLETED)
+        raise TaskRefusal.of(TaskCode.INVALID_COMPLETED)
     return value
 
 
@@ -74,7 +76,21 @@ def read_due(value: Any, *, now: datetime, zone: ZoneInfo) -> Due | None:
         mention = parse_due(text, now.astimezone(zone))
         return Due.moment(mention.start, zone) if mention.has_time else Due.day(mention.start.date(), zone)
     except (ValueError, OverflowError, DateNotUnderstoodError):
-        raise Refusal.of(TaskCode.INVALID_DATE) from None
+        raise TaskRefusal.of(TaskCode.INVALID_DATE) from None
+
+
+def read_notify(value: Any, *, now: datetime, zone: ZoneInfo) -> Notify | None:
+    """True: when it is due. A time, in the forms of a due date: then. False or null: not at all."""
+    if value is None or value is False:
+        return None
+    if value is True:
+        return Notify()
+    try:
+        due = read_due(value, now=now, zone=zone)
+    except TaskRefusal:
+        raise TaskRefusal.of(TaskCode.INVALID_NOTIFY) from None
+    assert due is not None
+    return Notify(telling(due, zone))
 
 
 def _iso_moment(text: str) -> datetime | None:
@@ -93,7 +109,7 @@ def read_key(value: Any) -> str | None:
         return None
     key = _text(value, TaskCode.INVALID_KEY)
     if not 1 <= len(key) <= 200:
-        raise Refusal.of(TaskCode.INVALID_KEY)
+        raise TaskRefusal.of(TaskCode.INVALID_KEY)
     return key
 
 
@@ -126,13 +142,13 @@ class _FilterReading:
         value = self.given.get("priority")
         try:
             return None if value is None else read_priority(value)
-        except Refusal:
+        except TaskRefusal:
             raise _invalid("priority must be low, medium, or high") from None
 
     def due(self, name: str) -> Due | None:
         try:
             return read_due(self.given.get(name), now=self.now, zone=self.zone)
-        except Refusal:
+        except TaskRefusal:
             raise _invalid(f"{name} is not a date") from None
 
     def search(self) -> str | None:
@@ -160,16 +176,16 @@ class _FilterReading:
         return value
 
 
-def _invalid(detail: str) -> Refusal:
-    return Refusal(TaskCode.INVALID_FILTER, f"Invalid filter: {detail}")
+def _invalid(detail: str) -> TaskRefusal:
+    return TaskRefusal(TaskCode.INVALID_FILTER, f"Invalid filter: {detail}")
 
 
 def _text(value: Any, code: TaskCode) -> str:
     """Text that PostgreSQL can keep: no NUL, no half of a surrogate pair."""
     if not isinstance(value, str) or "\0" in value:
-        raise Refusal.of(code)
+        raise TaskRefusal.of(code)
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Refusal.of(code) from None
+        raise TaskRefusal.of(code) from None
     return value

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dateutil.rrule import rrule, rrulestr
 
 from steward.contract import linear_re as re
-from steward.tasks.envelopes import Refusal, TaskCode
+from steward.tasks.envelopes import TaskCode, TaskRefusal
 from steward.tasks.model import Due
 
 MAX_COUNT = 1000
@@ -33,22 +33,22 @@ _LATE = datetime(9960, 1, 1)  # noqa: DTZ001 - wall-clock time
 
 
 def read_rule(text: str) -> str:
-    """A rule as it is kept; raises `Refusal` for one that is malformed or never comes true."""
+    """A rule as it is kept; raises `TaskRefusal` for one that is malformed or never comes true."""
     matched = _RULE.fullmatch(text.strip().upper()) if len(text) <= 500 else None
     if matched is None:
-        raise Refusal.of(TaskCode.INVALID_RECURRENCE)
+        raise TaskRefusal.of(TaskCode.INVALID_RECURRENCE)
     rule = matched[1]
     pairs = [part.split("=", 1) for part in rule.split(";")]
     parts = dict(pairs)
     allowed = _PARTS.get(parts.get("FREQ", ""))
     if allowed is None or not parts.keys() <= allowed or len(parts) != len(pairs) or not _bounded(parts):
-        raise Refusal.of(TaskCode.INVALID_RECURRENCE)
+        raise TaskRefusal.of(TaskCode.INVALID_RECURRENCE)
     try:
         if _following(re.sub(r";?UNTIL=[^;]*", "", rule), _LATE, _LATE - timedelta(seconds=1)) is None:
-            raise Refusal.of(TaskCode.INVALID_RECURRENCE)
-        rrulestr(_naive(rule), dtstart=_LATE)
+            raise TaskRefusal.of(TaskCode.INVALID_RECURRENCE)
+        rrulestr(naive_rule(rule), dtstart=_LATE)
     except (ValueError, TypeError, AttributeError, OverflowError, KeyError, IndexError):
-        raise Refusal.of(TaskCode.INVALID_RECURRENCE) from None
+        raise TaskRefusal.of(TaskCode.INVALID_RECURRENCE) from None
     return rule
 
 
@@ -95,12 +95,12 @@ def next_due(due: Due, rule: str, *, now: datetime, zone: ZoneInfo) -> tuple[Due
 
 
 def _following(rule: str, start: datetime, after: datetime) -> datetime | None:
-    parsed: Any = rrulestr(_naive(rule), dtstart=start)
+    parsed: Any = rrulestr(naive_rule(rule), dtstart=start)
     assert isinstance(parsed, rrule)
     return parsed.after(after)
 
 
-def _naive(rule: str) -> str:
+def naive_rule(rule: str) -> str:
     return re.sub(r"UNTIL=(\d{8}T\d{6})Z", r"UNTIL=\1", rule)
 
 
@@ -109,6 +109,6 @@ def _counted_down(rule: str, start: datetime, following: datetime) -> str:
     counted = _COUNT.search(rule)
     if counted is None:
         return rule
-    parsed: Any = rrulestr(_naive(rule), dtstart=start)
+    parsed: Any = rrulestr(naive_rule(rule), dtstart=start)
     gone = sum(1 for day in parsed if day < following)
     return rule.replace(counted[0], f"COUNT={int(counted[1]) - gone}")

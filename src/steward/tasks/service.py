@@ -19,8 +19,8 @@ from steward.tasks.envelopes import (
     MESSAGES,
     UPDATED,
     Envelope,
-    Refusal,
     TaskCode,
+    TaskRefusal,
     failure,
     refusal,
     shape,
@@ -30,6 +30,7 @@ from steward.tasks.model import (
     CHANGEABLE,
     Change,
     Changed,
+    Notify,
     Refused,
     Task,
     Unchanged,
@@ -45,10 +46,12 @@ from steward.tasks.reading import (
     read_filter,
     read_id,
     read_key,
+    read_notify,
     read_priority,
     read_recurrence,
     read_title,
 )
+from steward.tasks.reminding import arranged, follows, rearranged
 from steward.tasks.repeats import next_due
 
 Given = Mapping[str, Any]
@@ -68,7 +71,7 @@ class TaskService:
 
     async def add_task(self, user_id: Any, given: Given) -> Envelope:
         async def work(now: datetime) -> Envelope:
-            owner, zone = await self._owner(user_id, reads_dates=given.get("due_date") is not None)
+            owner, zone = await self._owner(user_id, reads_dates=_names_a_time(given))
             task = Task(
                 id=new_task_id(),
                 user_id=owner,
@@ -77,13 +80,15 @@ class TaskService:
                 due=read_due(given.get("due_date"), now=now, zone=zone),
                 priority=read_priority(given.get("priority") or "medium"),
                 recurrence=read_recurrence(given.get("recurrence")),
+                notify=read_notify(given.get("notify"), now=now, zone=zone),
                 idempotency_key=read_key(given.get("idempotency_key")),
                 created_at=now,
                 updated_at=now,
+                time_zone=zone.key,
             )
             if task.recurrence and task.due is None:
-                raise Refusal(TaskCode.INVALID_RECURRENCE, "A recurring task needs a due date")
-            kept = _found(await self._tasks.add(task))
+                raise TaskRefusal(TaskCode.INVALID_RECURRENCE, "A recurring task needs a due date")
+            kept = _found(await self._tasks.add(arranged(task)))
             return success(f"Added '{kept.title}'", at=now, task=shape(kept, *ADDED))
 
         return await self._answer(work)
@@ -142,12 +147,12 @@ class TaskService:
         """`given` holds only what was provided: a null clears where the contract says so."""
 
         async def work(now: datetime) -> Envelope:
-            owner, zone = await self._owner(user_id, reads_dates=given.get("due_date") is not None)
+            owner, zone = await self._owner(user_id, reads_dates=_names_a_time(given))
             wanted = read_id(task_id, TaskCode.TASK_NOT_FOUND)
             if not any(name in CHANGEABLE for name in given):
                 # Whose task it is decides before what is asked of it.
                 _found(await self._tasks.get(owner, wanted))
-                raise Refusal.of(TaskCode.NO_CHANGES)
+                raise TaskRefusal.of(TaskCode.NO_CHANGES)
             edit = _read_edit(given, zone=zone, now=now)
             outcome = _allowed(
                 await self._tasks.change(owner, wanted, lambda task: _apply(task, edit, now=now))
@@ -167,17 +172,22 @@ class TaskService:
             return owner, ZoneInfo("UTC")
         user = await self._users.get(owner)
         if user is None:
-            raise Refusal.of(TaskCode.INVALID_USER)
+            raise TaskRefusal.of(TaskCode.INVALID_USER)
         return owner, user.zone
 
     async def _answer(self, work: Callable[[datetime], Awaitable[Envelope]]) -> Envelope:
         now = self._now()
         try:
             return await work(now)
-        except Refusal as why:
+        except TaskRefusal as why:
             return failure(why.code, why.message, at=now)
         except StewardError as error:
-            return failure(error.code, error.explain(), at=now)
+            unknown = {"outcome_unknown": True} if error.in_doubt else {}
+            return failure(error.code, error.explain(), at=now) | unknown
+
+
+def _names_a_time(given: Given) -> bool:
+    return any(given.get(name) is not None for name in ("due_date", "notify"))
 
 
 def _found(task: Task | Refused) -> Task:
@@ -195,7 +205,7 @@ def _allowed(outcome: Changed | Unchanged | Refused) -> Changed | Unchanged:
 def _complete(task: Task, now: datetime) -> Change | None:
     if task.completed:
         return None
-    done = replace(task, completed_at=now, updated_at=now)
+    done = rearranged(task, replace(task, completed_at=now, updated_at=now), now=now)
     return Change(task=done, action="completed", follow_up=_follow_up(task, now))
 
 
@@ -206,15 +216,17 @@ def _follow_up(task: Task, now: datetime) -> Task | None:
     if again is None:
         return None
     due, rule = again
-    return replace(
-        task,
-        id=new_task_id(),
-        due=due,
-        recurrence=rule,
-        completed_at=None,
-        idempotency_key=None,
-        created_at=now,
-        updated_at=now,
+    return follows(
+        replace(
+            task,
+            id=new_task_id(),
+            due=due,
+            recurrence=rule,
+            completed_at=None,
+            idempotency_key=None,
+            created_at=now,
+            updated_at=now,
+        )
     )
 
 
@@ -225,6 +237,7 @@ def _read_edit(given: Given, *, zone: ZoneInfo, now: datetime) -> dict[str, Any]
         "due_date": lambda value: read_due(value, now=now, zone=zone),
         "priority": read_priority,
         "recurrence": read_recurrence,
+        "notify": lambda value: read_notify(value, now=now, zone=zone),
         "completed": read_completed,
     }
     return {name: readers[name](value) for name, value in given.items() if name in readers}
@@ -234,13 +247,15 @@ def _apply(task: Task, edit: Mapping[str, Any], *, now: datetime) -> Change | No
     fields = {
         "due" if name == "due_date" else name: value for name, value in edit.items() if name != "completed"
     }
+    if "due" in fields and "notify" not in fields and task.notify is not None:
+        fields["notify"] = Notify()  # a new date brings its own time to be told
     after = replace(task, **fields)
     wanted = edit.get("completed", task.completed)
     if wanted != task.completed:
         after = replace(after, completed_at=now if wanted else None)
     if not differences(task, after):
         return None
-    after = replace(after, updated_at=now)
+    after = rearranged(task, replace(after, updated_at=now), now=now)
     if wanted and not task.completed:
         return Change(task=after, action="completed", follow_up=_follow_up(after, now))
     return Change(task=after, action="reopened" if task.completed and not wanted else "updated")

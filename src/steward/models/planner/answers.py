@@ -18,7 +18,10 @@ MAX_DEPTH = 4
 _SPOKEN = ("answer", "message", "summary", "text", "content")
 _SOURCES = ("url", "uri", "source", "link", "citation", "path")
 _BOOKKEEPING = frozenset({"success", "ok", "timestamp"})  # of an envelope: nothing anybody asked for
-WHAT_I_AM = "I am Steward's offline planner, not a language model: I choose tools and show what they return."
+WHAT_I_AM = (
+    "I am Steward's offline planner, not a language model: I choose tools and show what they return. "
+    "I write no texts and no programs."
+)
 
 
 Teller = Callable[

@@ -13,7 +13,7 @@ from steward.contract.errors import InvalidSchemaError
 from steward.contract.schema import compile_schema
 from steward.models.planner.finding import (
     Filling,
-    Said,
+    SaidClause,
     Span,
     find_assigned,
     find_booleans,
@@ -27,7 +27,7 @@ from steward.models.planner.finding import (
     shape_of,
     yes_or_no,
 )
-from steward.models.planner.parameters import Kind, Parameter, parameters_of
+from steward.models.planner.parameters import Parameter, ParameterKind, parameters_of
 from steward.models.planner.words import bare, intention, stem, word_set
 
 _NAMED = re.compile(r"\b(?:called|named|titled|saying|entitled)\s+", re.IGNORECASE)
@@ -48,7 +48,7 @@ _MAIN = word_set(
 )
 
 
-def fill(schema: Mapping[str, Any], said: Said, *, tool_words: frozenset[str]) -> Filling:
+def fill(schema: Mapping[str, Any], said: SaidClause, *, tool_words: frozenset[str]) -> Filling:
     """`tool_words` are the stems of the tool's own name: words that name the tool are no content."""
     parameters = parameters_of(schema)
     filling = Filling()
@@ -76,7 +76,7 @@ def _accepts(parameter: Parameter, value: Any, root: Mapping[str, Any]) -> bool:
         return True  # the door will say what is wrong with it
 
 
-def read_value(parameter: Parameter, said: Said) -> Any:
+def read_value(parameter: Parameter, said: SaidClause) -> Any:
     """An answer to 'which ...?': the value it gives for this one parameter, or None."""
     filling = Filling()
     for step in (find_choices, find_dates, find_shapes, find_numbers, find_quotes):
@@ -85,11 +85,11 @@ def read_value(parameter: Parameter, said: Said) -> Any:
         return filling.values[parameter.name]
     text = bare(said.text).strip("\"'“”")
     match parameter.kind:
-        case Kind.BOOLEAN:
+        case ParameterKind.BOOLEAN:
             return yes_or_no(text)
-        case Kind.LIST:
+        case ParameterKind.LIST:
             return list_value(parameter, text)
-        case Kind.TEXT | Kind.IDENTIFIER:
+        case ParameterKind.TEXT | ParameterKind.IDENTIFIER:
             return text or None
         case _:
             return None
@@ -136,7 +136,7 @@ def _tidy(text: str) -> str:
 
 
 def _lists(parameters: Sequence[Parameter], filling: Filling) -> None:
-    for parameter in open_parameters(parameters, filling, Kind.LIST):
+    for parameter in open_parameters(parameters, filling, ParameterKind.LIST):
         if parameter.required and filling.rest:
             value = list_value(parameter, _connected(filling.rest)[2] or filling.rest)
             if value is not None:
@@ -150,8 +150,10 @@ def _main_text(parameters: Sequence[Parameter], filling: Filling, *, introduced:
 
     Where a thing has to be named as well, it is named first: 'rename the old one *to* the new one'.
     """
-    texts = [each for each in open_parameters(parameters, filling, Kind.TEXT) if shape_of(each) is None]
-    if any(each.kind is Kind.IDENTIFIER and each.required for each in parameters):
+    texts = [
+        each for each in open_parameters(parameters, filling, ParameterKind.TEXT) if shape_of(each) is None
+    ]
+    if any(each.kind is ParameterKind.IDENTIFIER and each.required for each in parameters):
         mention, connected, text = _connected(filling.rest)
         if texts and connected:
             filling.values[texts[0].name], filling.rest = text, mention
@@ -187,13 +189,13 @@ def _connected(rest: str) -> tuple[str, str, str]:
 
 def _objects(
     parameters: Sequence[Parameter],
-    said: Said,
+    said: SaidClause,
     filling: Filling,
     root: Mapping[str, Any],
     tool_words: frozenset[str],
 ) -> None:
     """An object is filled like a tool of its own, where it says what it is made of."""
-    for parameter in open_parameters(parameters, filling, Kind.OBJECT):
+    for parameter in open_parameters(parameters, filling, ParameterKind.OBJECT):
         properties = parameter.schema.get("properties")
         if not isinstance(properties, Mapping):
             continue

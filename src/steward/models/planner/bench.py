@@ -18,6 +18,7 @@ from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.goals import GoalFinder
 from steward.models.planner.plan import Planner
 from steward.models.planner.ranking import KnownTool, Ranking
+from steward.models.planner.readers import READER, Interpreter
 from steward.models.reader import taught_reader
 
 Calls = list[tuple[str, Mapping[str, Any]]]
@@ -25,13 +26,31 @@ Calls = list[tuple[str, Mapping[str, Any]]]
 
 class Bench:
     def __init__(
-        self, embedder: Embedder, *, now: datetime, judge: ToolJudge, reader: RequestReader | None = None
+        self,
+        embedder: Embedder,
+        *,
+        now: datetime,
+        judge: ToolJudge,
+        reader: RequestReader | None = None,
+        readers: Mapping[str, Interpreter] | None = None,
     ) -> None:
-        taught = reader or taught_reader()
-        self._planner = Planner(
-            GoalFinder(Ranking(embedder), dates=spoken_dates, readers={}, taught=taught, judge=judge)
+        """`readers` are found by the `reader` that a tool names, as in a conversation."""
+        self._finder = GoalFinder(
+            Ranking(embedder),
+            dates=spoken_dates,
+            readers=readers or {},
+            taught=reader or taught_reader(),
+            judge=judge,
         )
+        self._planner = Planner(self._finder)
         self._now = now
+
+    def meant(self, request: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
+        """The tool that is meant first; `asked` where a reader would ask back, None where nothing fits."""
+        known = [KnownTool(_definition(tool)) for tool in tools]
+        goals = self._finder.read(request, known, self._now)
+        first = next(iter(goals), None)
+        return None if first is None else first.tool.name if first.question is None else "asked"
 
     def outcome(self, request: str, tools: Sequence[Mapping[str, Any]], *, most: int) -> Calls | str:
         """The calls in order, `asked` where a value is missing, `refused` where nothing fits."""
@@ -66,4 +85,5 @@ def _definition(tool: Mapping[str, Any]) -> ToolDefinition:
         name=str(tool["name"]),
         description=str(tool.get("description") or ""),
         parameters_json_schema=schema if schema.get("type") == "object" else {"type": "object", **schema},
+        metadata={READER: tool["reader"]} if tool.get("reader") else None,
     )

@@ -3,12 +3,32 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from steward.language.dates.find import find_dates
+from steward.language.dates.mention import DateMention
 from steward.models.planner.readers import DateFound
-from steward.tasks.dates.find import find_dates
 
 
 def spoken_dates(text: str, now: datetime) -> Sequence[DateFound]:
-    return [
-        DateFound(*mention.span, value=mention.start, has_time=mention.has_time)
-        for mention in find_dates(text, now)
-    ]
+    """Both dates of "from X to Y", each with its own words. "Since monday" lies behind us."""
+    found = find_dates(text, now)
+    if any(_since(text, each) for each in found):
+        past = {each.span: each for each in find_dates(text, now, prefer_future=False)}
+        found = tuple(past.get(each.span, each) if _since(text, each) else each for each in found)
+    return [_found(each, end) for mention in found for each, end in _ends(mention)]
+
+
+def _since(text: str, mention: DateMention) -> bool:
+    return "since" in text[: mention.span[0]].lower().split()[-2:]
+
+
+def _ends(mention: DateMention) -> Sequence[tuple[DateMention, int]]:
+    """Each date of a mention, and where its words end."""
+    if mention.until is None:
+        return [(mention, mention.span[1])]
+    return [(mention, mention.until.span[0]), (mention.until, mention.until.span[1])]
+
+
+def _found(mention: DateMention, end: int) -> DateFound:
+    return DateFound(
+        mention.span[0], end, value=mention.start, has_time=mention.has_time, has_day=not mention.time_only
+    )

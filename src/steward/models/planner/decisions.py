@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steward.models.planner.ranking import KnownTool
-from steward.models.planner.readers import Mention, Question, Record
+from steward.models.planner.readers import Mention, ReaderQuestion, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +18,9 @@ class Goal:
     mentions: Mapping[str, Mention | str] = field(default_factory=dict[str, Mention | str])
     listing: Mapping[str, Any] = field(default_factory=dict[str, Any])
     chosen: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])  # by the person
-    finish: Callable[[Record], Mapping[str, Any] | Question] | None = None
+    finish: Callable[[Record], Mapping[str, Any] | ReaderQuestion] | None = None
     score: float = 0.0
-    question: Question | None = None
+    question: ReaderQuestion | None = None
     memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reader: str | None = None  # who read it; None when the planner did
     read: bool = False  # the taught reader has filled it: what it left out was not said
@@ -56,6 +56,7 @@ class Tell:
     text: str
     confidence: float = 0.0
     gap: bool = False  # no tool can do what was asked for
+    looked: str = ""  # where the person's own things were looked through before that: what came of it
 
 
 Decision = Call | Several | Ask | Tell

@@ -6,7 +6,7 @@ are part of the stored history.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pydantic_ai.messages import (
@@ -39,6 +39,7 @@ class Step:
     goal: int | None = None
     helper: bool = False  # called for what it lists, on the way to the goal
     memo: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what its reader noted about the call
+    turn: int = 0  # counted from the first one that is still known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,13 @@ class Dialogue:
     steps: tuple[Step, ...] = ()  # of this turn
     earlier: tuple[Step, ...] = ()
     asked: Mapping[str, Any] | None = None  # our own question, if this turn may answer it
+    said_earlier: tuple[str, ...] = ()  # in the turns before this one, in order
     calls_made: int = 0
+
+    @property
+    def said_before(self) -> str:
+        """In the turn before this one."""
+        return self.said_earlier[-1] if self.said_earlier else ""
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
@@ -62,6 +69,7 @@ def read_dialogue(messages: Sequence[ModelMessage]) -> Dialogue:
     utterance = (_prompt(messages[turn]) or "") if messages else ""
     return Dialogue(
         utterance=utterance,
+        said_earlier=tuple(prompt for message in before if (prompt := _prompt(message)) is not None),
         steps=steps,
         earlier=earlier,
         asked=_question(before),
@@ -103,20 +111,22 @@ def _details(message: ModelResponse) -> Mapping[str, Any]:
 
 
 def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
-    called: dict[str, tuple[ToolCallPart, Mapping[str, Any]]] = {}
+    called: dict[str, tuple[ToolCallPart, Mapping[str, Any], int]] = {}
     steps: list[Step] = []
+    turn = 0
     for message in messages:
+        turn += _prompt(message) is not None
         if isinstance(message, ModelResponse):
             called |= {
-                part.tool_call_id: (part, _details(message))
+                part.tool_call_id: (part, _details(message), turn)
                 for part in message.parts
                 if isinstance(part, ToolCallPart)
             }
             continue
         for part in message.parts:
             if isinstance(part, ToolReturnPart | RetryPromptPart) and part.tool_call_id in called:  # pyright: ignore[reportDeprecated]
-                call, details = called[part.tool_call_id]
-                steps.append(_step(call, cast("Any", part), details))
+                call, details, asked_in = called[part.tool_call_id]
+                steps.append(replace(_step(call, cast("Any", part), details), turn=asked_in))
     return tuple(steps)
 
 

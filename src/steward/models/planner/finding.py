@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from steward.contract import linear_re as re
-from steward.models.planner.parameters import Kind, Parameter, resolve, type_of
+from steward.models.planner.parameters import Parameter, ParameterKind, resolve, type_of
 from steward.models.planner.readers import DateFound
 from steward.models.planner.words import NUMBER_WORDS, STOP, WORD, split_name, stem, stems, word_set
 
@@ -34,6 +34,7 @@ _NEGATED = re.compile(
 )
 _CUES = word_set("include including with show only also")
 _CUED = re.compile(r"\b(?:include|including|with|only|also)\W+$", re.IGNORECASE)
+LOOKED_THROUGH = 4_000  # characters in which numbers, quotes and yes or no are looked for
 _SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)\s*(?:and\s+)?", re.IGNORECASE)
 _FAR = 40  # characters between a value and the words that would claim it
 
@@ -51,14 +52,16 @@ class Filling:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidClause:
     """One clause and the dates found in it."""
 
     text: str
     dates: tuple[DateFound, ...] = ()
 
 
-def open_parameters(parameters: Sequence[Parameter], filling: Filling, *kinds: Kind) -> Iterator[Parameter]:
+def open_parameters(
+    parameters: Sequence[Parameter], filling: Filling, *kinds: ParameterKind
+) -> Iterator[Parameter]:
     """Parameters of these kinds that have no value yet, required ones first."""
     for parameter in sorted(parameters, key=lambda each: not each.required):
         if parameter.kind in kinds and parameter.name not in filling.values:
@@ -74,7 +77,7 @@ def take(parameter: Parameter, value: Any, span: Span, filling: Filling) -> None
     filling.used.append(span)
 
 
-def find_assigned(parameter: Parameter, said: Said, filling: Filling) -> None:
+def find_assigned(parameter: Parameter, said: SaidClause, filling: Filling) -> None:
     """'name: value' and 'name=value' win over every guess."""
     spelled = r"[\s_-]?".join(map(re.escape, parameter.words))
     found = spelled and re.search(
@@ -88,28 +91,28 @@ def find_assigned(parameter: Parameter, said: Said, filling: Filling) -> None:
         take(parameter, value, found.span(), filling)
 
 
-def convert(parameter: Parameter, text: str, said: Said) -> Any:  # noqa: PLR0911 - one line a kind
+def convert(parameter: Parameter, text: str, said: SaidClause) -> Any:  # noqa: PLR0911 - one line a kind
     """This piece of text as a value of this parameter, or None where it is none."""
     match parameter.kind:
-        case Kind.CHOICE:
+        case ParameterKind.CHOICE:
             return next((each for each in parameter.choices if str(each).lower() == text.lower()), None)
-        case Kind.NUMBER:
+        case ParameterKind.NUMBER:
             return _number(text, parameter)
-        case Kind.BOOLEAN:
+        case ParameterKind.BOOLEAN:
             return yes_or_no(text)
-        case Kind.DATE:
+        case ParameterKind.DATE:
             return next((_date(parameter, each) for each in said.dates), None)
-        case Kind.LIST:
+        case ParameterKind.LIST:
             return list_value(parameter, text)
-        case Kind.OBJECT:
+        case ParameterKind.OBJECT:
             return None
-        case Kind.TEXT | Kind.IDENTIFIER:
+        case ParameterKind.TEXT | ParameterKind.IDENTIFIER:
             return text
 
 
-def find_choices(parameters: Sequence[Parameter], said: Said, filling: Filling) -> None:
+def find_choices(parameters: Sequence[Parameter], said: SaidClause, filling: Filling) -> None:
     words = [(match.group().lower(), match.span()) for match in WORD.finditer(said.text)]
-    for parameter in open_parameters(parameters, filling, Kind.CHOICE):
+    for parameter in open_parameters(parameters, filling, ParameterKind.CHOICE):
         for choice in sorted(parameter.choices, key=lambda each: -len(str(each))):
             wanted = [stem(word) for word in split_name(str(choice))]
             span = _phrase(wanted, words)
@@ -137,12 +140,13 @@ def _with_label(parameter: Parameter, words: Sequence[tuple[str, Span]], span: S
     return start, end
 
 
-def find_dates(parameters: Sequence[Parameter], said: Said, filling: Filling) -> None:
+def find_dates(parameters: Sequence[Parameter], said: SaidClause, filling: Filling) -> None:
     free = [each for each in said.dates if is_free((each.start, each.end), filling)]
-    for parameter in open_parameters(parameters, filling, Kind.DATE):
+    for parameter in open_parameters(parameters, filling, ParameterKind.DATE):
         if not free:
             return
-        best = min(free, key=lambda each: _distance(parameter, said.text, each.start))
+        places = _places(parameter, said.text)
+        best = min(free, key=lambda each, places=places: _distance(places, each.start))
         free.remove(best)
         take(parameter, _date(parameter, best), (best.start, best.end), filling)
 
@@ -156,8 +160,8 @@ def _date(parameter: Parameter, found: DateFound) -> str:
     )
 
 
-def find_shapes(parameters: Sequence[Parameter], said: Said, filling: Filling) -> None:
-    for parameter in open_parameters(parameters, filling, Kind.TEXT):
+def find_shapes(parameters: Sequence[Parameter], said: SaidClause, filling: Filling) -> None:
+    for parameter in open_parameters(parameters, filling, ParameterKind.TEXT):
         shape = shape_of(parameter)
         pattern = _SHAPES.get(shape) if shape else None
         for found in pattern.finditer(said.text) if pattern else ():
@@ -174,26 +178,32 @@ def shape_of(parameter: Parameter) -> str | None:
     return next((shape for shape, names in _SHAPE_WORDS.items() if names & words), None)
 
 
-def find_numbers(parameters: Sequence[Parameter], said: Said, filling: Filling) -> None:
-    found = [(match.group(), match.span()) for match in _NUMBER.finditer(said.text)]
-    found += [(m.group(), m.span()) for m in WORD.finditer(said.text) if m.group().lower() in NUMBER_WORDS]
-    quoted = [match.span() for match in _QUOTED.finditer(said.text)]
+def find_numbers(parameters: Sequence[Parameter], said: SaidClause, filling: Filling) -> None:
+    looked = said.text[:LOOKED_THROUGH]
+    found = [(match.group(), match.span()) for match in _NUMBER.finditer(looked)]
+    found += [(m.group(), m.span()) for m in WORD.finditer(looked) if m.group().lower() in NUMBER_WORDS]
+    quoted = [match.span() for match in _QUOTED.finditer(looked)]
     found = [each for each in found if not any(q[0] <= each[1][0] < q[1] for q in quoted)]
-    for parameter in open_parameters(parameters, filling, Kind.NUMBER):
+    for parameter in open_parameters(parameters, filling, ParameterKind.NUMBER):
         free = [each for each in found if is_free(each[1], filling)]
         free = [each for each in free if _number(each[0], parameter) is not None]
         if not free:
             continue
-        text, span = min(free, key=lambda each: (_distance(parameter, said.text, each[1][0]), each[1][0]))
-        if parameter.required or _distance(parameter, said.text, span[0]) < _FAR:
-            words = [(match.group().lower(), match.span()) for match in WORD.finditer(said.text)]
+        places = _places(parameter, looked)
+        text, span = min(free, key=lambda each, at=places: (_distance(at, each[1][0]), each[1][0]))
+        if parameter.required or _distance(places, span[0]) < _FAR:
+            words = [(match.group().lower(), match.span()) for match in WORD.finditer(looked)]
             take(parameter, _number(text, parameter), _with_label(parameter, words, span), filling)
 
 
-def _distance(parameter: Parameter, text: str, at: int) -> int:
-    """How far the parameter's own words stand from a place in the text; far when they do not stand there."""
+def _places(parameter: Parameter, text: str) -> list[int]:
+    """Where the parameter's own words stand in the text."""
     labels = {stem(word) for word in (*parameter.words, *stems(parameter.described)[:6]) if word not in STOP}
-    places = [match.start() for match in WORD.finditer(text) if stem(match.group()) in labels]
+    return [match.start() for match in WORD.finditer(text) if stem(match.group()) in labels]
+
+
+def _distance(places: Sequence[int], at: int) -> int:
+    """How far the nearest of them is from there; far when there is none."""
     return min((abs(place - at) for place in places), default=_FAR)
 
 
@@ -211,11 +221,11 @@ def _number(text: str, parameter: Parameter) -> int | float | None:
 
 
 def find_booleans(
-    parameters: Sequence[Parameter], said: Said, filling: Filling, *, tool_words: frozenset[str]
+    parameters: Sequence[Parameter], said: SaidClause, filling: Filling, *, tool_words: frozenset[str]
 ) -> None:
-    for parameter in open_parameters(parameters, filling, Kind.BOOLEAN):
+    for parameter in open_parameters(parameters, filling, ParameterKind.BOOLEAN):
         wanted = {stem(word) for word in parameter.words if word not in STOP and word not in _CUES}
-        for match in WORD.finditer(said.text):
+        for match in WORD.finditer(said.text[:LOOKED_THROUGH]):
             before = said.text[: match.start()]
             negated, cued = _NEGATED.search(before), _CUED.search(before)
             about_tool = stem(match.group()) in tool_words and not (negated or cued)
@@ -232,12 +242,13 @@ def yes_or_no(text: str) -> bool | None:
     return False if word in ("no", "n", "false", "off", "nope") else None
 
 
-def find_quotes(parameters: Sequence[Parameter], said: Said, filling: Filling) -> None:
-    quotes = [(next(filter(None, match.groups())), match.span()) for match in _QUOTED.finditer(said.text)]
+def find_quotes(parameters: Sequence[Parameter], said: SaidClause, filling: Filling) -> None:
+    looked = said.text[:LOOKED_THROUGH]
+    quotes = [(next(filter(None, match.groups())), match.span()) for match in _QUOTED.finditer(looked)]
     quotes = [each for each in quotes if is_free(each[1], filling)]
-    lists = list(open_parameters(parameters, filling, Kind.LIST))
+    lists = list(open_parameters(parameters, filling, ParameterKind.LIST))
     lists = [each for each in lists if each.required or len(quotes) > 1]
-    texts = list(open_parameters(parameters, filling, Kind.TEXT))
+    texts = list(open_parameters(parameters, filling, ParameterKind.TEXT))
     if lists and quotes and not any(each.required for each in texts):
         filling.values[lists[0].name] = [text for text, _ in quotes]
         filling.used += [span for _, span in quotes]
@@ -273,13 +284,15 @@ def list_value(parameter: Parameter, text: str) -> list[Any] | None:
     inner = resolve(cast("Any", items) if isinstance(items, Mapping) else {}, {})
     item = Parameter("item", _item_kind(inner), inner, required=True)
     pieces = [piece.strip() for piece in _SEPARATOR.split(text) if piece.strip()]
-    values = [convert(item, piece, Said(piece)) for piece in pieces]
+    values = [convert(item, piece, SaidClause(piece)) for piece in pieces]
     return values if values and all(value is not None for value in values) else None
 
 
-def _item_kind(schema: Mapping[str, Any]) -> Kind:
+def _item_kind(schema: Mapping[str, Any]) -> ParameterKind:
     if schema.get("enum"):
-        return Kind.CHOICE
-    return {"integer": Kind.NUMBER, "number": Kind.NUMBER, "object": Kind.OBJECT}.get(
-        type_of(schema), Kind.TEXT
-    )
+        return ParameterKind.CHOICE
+    return {
+        "integer": ParameterKind.NUMBER,
+        "number": ParameterKind.NUMBER,
+        "object": ParameterKind.OBJECT,
+    }.get(type_of(schema), ParameterKind.TEXT)

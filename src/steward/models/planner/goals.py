@@ -1,81 +1,44 @@
-"""What was asked for: the clauses of an utterance and the tool that each one means."""
+"""What was asked for: the tools that an utterance means, as the taught reader sees them.
 
-import math
-from collections.abc import Mapping, Sequence, Set
-from contextlib import suppress
+Owns how a reading becomes goals. What the calls of a domain's own tools mean is said by the reader that they
+bring along (`Interpreter`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
-from steward.contract import linear_re as re
+from steward.language.by_name import ordered_name
+from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
-from steward.language.reading import RequestReader, ToolJudge, read
+from steward.language.repairs import mended
+from steward.language.thresholds import DEFAULT
 from steward.language.values import Moment
-from steward.models.planner.answers import first_sentence, numbered
-from steward.models.planner.arguments import fill
-from steward.models.planner.decisions import Ask, Goal
-from steward.models.planner.finding import Said
-from steward.models.planner.parameters import Kind
-from steward.models.planner.ranking import (
-    CLOSE,
-    REMOVES,
-    STORES,
-    THRESHOLD,
-    KnownTool,
-    Ranking,
-    Scored,
-    calls_by_name,
-)
+from steward.language.wishes import enumerated, gapped, halves, ordered
+from steward.models.planner.decisions import Goal
+from steward.models.planner.finding import SaidClause
+from steward.models.planner.parameters import ParameterKind
+from steward.models.planner.ranking import KnownTool, Ranking, Scored, can_look_up
 from steward.models.planner.readers import (
     READER,
     DateFound,
     DateReader,
+    Deferring,
+    InterpretedCall,
     Interpreter,
-    Question,
-    Reading,
+    PutOffRequest,
+    ReaderQuestion,
     SoleReader,
-    Speaker,
-    UtteranceReader,
+    SpeakingReader,
 )
-from steward.models.planner.words import bare, intention, split_name
+from steward.models.planner.words import STOP, split_name, stems, without_tag
 
-_THEN = re.compile(
-    r"\s*(?:;|,?\s*\b(?:and then|then|after that|afterwards)\b|[.!?]\s+(?=[A-Z]))\s*", re.IGNORECASE
-)
-_AND = re.compile(r"\s*,?\s+and\s+", re.IGNORECASE)
-_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']*'\B")
-MAX_CLAUSES = 12
 MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
-SURELY = 0.6  # from here on the taught reader is believed against the rules of a tool's own reader
-BEYOND_DOUBT = 0.9  # and from here on also where those rules would ask first
-CLEARLY = 1.2  # where the tool that those rules chose is that much less likely (a difference of logits)
-MOST_OF_IT = 0.9  # of an utterance: where that much fills a tool, nothing in it asked for the call
-FIRST_READ = 5  # tools that are read beside a request; twice as many more where none of them fits
-
-
-def clauses_of(utterance: str) -> list[str]:
-    """The commands in an utterance, in order. 'and' joins two only where both sides command something."""
-    found: list[str] = []
-    for piece in _split(_THEN, utterance):
-        parts = _split(_AND, piece)
-        commands = len(parts) > 1 and all(_commands(part) for part in parts)
-        found += parts if commands else [piece]
-    return found[:MAX_CLAUSES] or [utterance]
-
-
-def _split(separator: re.Pattern, text: str) -> list[str]:
-    """Split outside of quotes."""
-    hidden = _QUOTE.sub(lambda found: "\0" * len(found.group()), text)
-    pieces: list[str] = []
-    at = 0
-    for found in separator.finditer(hidden):
-        pieces.append(text[at : found.start()])
-        at = found.end()
-    return [piece.strip() for piece in (*pieces, text[at:]) if piece.strip()]
-
-
-def _commands(clause: str) -> bool:
-    words = split_name(bare(clause))
-    return len(words) > 1 and intention(words[0]) is not None
+BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
+_JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
+BEHIND = 0.01  # how far a search comes behind the tool that it yields to
+FIRST_READ = 5  # tools that are read beside a request
 
 
 class GoalFinder:
@@ -84,8 +47,8 @@ class GoalFinder:
         ranking: Ranking,
         *,
         dates: DateReader,
-        readers: Mapping[str, UtteranceReader],
-        taught: RequestReader | None = None,
+        readers: Mapping[str, Interpreter],
+        taught: RequestReader,
         judge: ToolJudge | None = None,
     ) -> None:
         self._ranking = ranking
@@ -94,135 +57,153 @@ class GoalFinder:
         self._taught = taught
         self._judge = judge
 
-    def read(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal] | None:
-        """What the taught reader makes of a whole utterance; empty where nothing fits.
+    def read(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
+        """What an utterance asks for, in order; empty where nothing fits."""
+        name = ordered_name(utterance)
+        for tool in tools:
+            if tool.name == name:
+                return self._read(utterance, [tool], now) or [Goal(tool=tool, clause=utterance, score=1.0)]
+        utterance = without_tag(mended(utterance, lambda text: self._moments(text, now)))
+        for name, reader in self._readers.items():
+            if not isinstance(reader, Deferring) or all(tool.name != reader.puts_off for tool in tools):
+                continue
+            put = reader.put_off(utterance, now)
+            if put is not None and self._is_ours(put, tools, now):
+                return read_goals(name, [put.reading], tools, utterance)
+            if put is not None or self._is_done_once(reader.puts_off, utterance, tools):
+                tools = [tool for tool in tools if tool.name != reader.puts_off]
+        return self._several(utterance, tools, now) or self._read(utterance, tools, now)
 
-        None where there is no such reader, or where the readers of certain tools know better.
-        """
-        if self._taught is None:
-            return None
-        rules = self._understood(utterance, tools, now)
+    def wishes(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[str]:
+        """The wishes of one message, each to be followed on its own; empty where it is one."""
+        listed = enumerated(utterance)
+        if listed:
+            return listed
+        named = frozenset(_verb(tool) for tool in tools if tool.is_brought)
+        parts = ordered(utterance, named) or gapped(utterance)
+        if not parts:
+            return ()
+        whole = self._read(utterance, tools, now)
+        apart = sum(max(len(self._read(part, tools, now)), 1) for part in parts)
+        # "Add water the plants and change the bulb": as one it is said as well, and of one kind.
+        alike = len({goal.tool.name for goal in whole}) == 1
+        return () if len(whole) > apart or (alike and len(whole) == apart) else parts
+
+    def _several(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
+        """What several wishes ask for, each read on its own; empty where one of them is no wish."""
+        wishes = self.wishes(utterance, tools, now)
+        if not wishes:
+            return self._two(utterance, tools, now)
+        read = [self._read(wish, tools, now) for wish in wishes]
+        goals = [goal for found in read for goal in found] if all(read) else []
+        return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
+
+    def _moments(self, text: str, now: datetime) -> list[Moment]:
+        return [replace(_moment(each), dated=each.has_day) for each in self._dates(text, now)]
+
+    def _two(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
+        """Two wishes that no known verb parts: each half asks, beyond doubt, something of another tool."""
+        parts = halves(utterance)
+        read = [self._read(part, tools, now) for part in parts]
+        sure = all(goals and goals[0].score >= BEYOND_DOUBT for goals in read)
+        goals = [goal for found in read for goal in found]
+        if not sure or len({goal.tool.name for goal in goals}) < len(parts) or not parts:
+            return ()
+        return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
+
+    def _is_done_once(self, puts_off: str, utterance: str, tools: Sequence[KnownTool]) -> bool:
+        """Whether a tool that keeps the time itself may be meant: what comes once needs no schedule then."""
+        fits = self._fits(utterance, tools)
+        timed = (tool.name for tool in tools if tool.changes and tool.name != puts_off and _keeps_time(tool))
+        return max((fits.get(name, 0.0) for name in timed), default=0.0) >= DEFAULT.judged
+
+    def _is_ours(self, put: PutOffRequest, tools: Sequence[KnownTool], now: datetime) -> bool:
+        """Whether what is put off is for tools to do; what people do is theirs."""
+        if put.for_us is not None:
+            return put.for_us
+        asked = self._read(put.request, tools, now)
+        return bool(asked) and asked[0].tool.reads
+
+    def _read(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
         fits = self._fits(utterance, tools)
         sole = {name for name in self._sole() if fits.get(name, 0.0) < BEYOND_DOUBT}
-        readable = [tool for tool in tools if tool.name not in sole]
-        fits = {name: fit for name, fit in fits.items() if name not in sole}
+        readable = {tool.name: tool for tool in tools if tool.name not in sole}
         found = self._taught_reading(utterance, readable, fits, now)
-        removing = {tool.name for tool in tools if tool.intention == REMOVES and not tool.reads}
-        if rules is not None and not _outdone(rules, fits, found, removing):
-            return None
-        if found is None or not found.calls:
-            return None if any(tool.metadata.get(READER) for tool in tools) else ()
-        by_name = {tool.name: tool for tool in readable}
-        name = by_name[found.calls[0].tool].metadata.get(READER)
-        reader = self._readers.get(str(name)) if name else None
-        if isinstance(reader, Interpreter):
-            own = [call for call in found.calls if by_name[call.tool].metadata.get(READER) == name]
-            told = reader.interpret(own, utterance, rules=() if rules is None else rules, now=now)
-            return read_goals(str(name), told, tools, utterance)
-        return [
-            Goal(
-                tool=by_name[call.tool], clause=utterance, arguments=call.arguments, score=call.fit,
-                read=True, place=place,
-            )
-            for place, call in enumerate(found.calls)
-        ]  # fmt: skip
+        goals: list[Goal] = []
+        for name, calls in _by_reader(found.calls, readable):
+            reader = self._readers.get(name) if name else None
+            if reader is not None:
+                told = reader.interpret(calls, utterance, unasked=_unasked(found), now=now)
+                goals += read_goals(name, told, tools, utterance)
+            else:
+                goals += [
+                    Goal(
+                        tool=readable[call.tool], clause=utterance, arguments=call.arguments,
+                        score=call.fit, read=True,
+                    )
+                    for call in calls
+                ]  # fmt: skip
+        return [replace(goal, place=place) for place, goal in enumerate(goals)]
+
+    def is_command(self, utterance: str, tools: Sequence[KnownTool], now: datetime, *, but: str = "") -> bool:
+        """Whether something is asked for beyond doubt, of any tool but this, and not merely named."""
+        fits = self._fits(utterance, tools)
+        said = frozenset(stems(utterance))
+        sure = (tool for tool in tools if len(tool.name_stems) > 1 and tool.name_stems <= said)
+        least = DEFAULT.judged if any(sure) else BEYOND_DOUBT
+        if max(fits.values(), default=0.0) < least:
+            return False
+        found = self._taught_reading(utterance, {tool.name: tool for tool in tools}, fits, now)
+        return any(call.tool != but for call in found.calls[:1]) and not _unasked(found)
 
     def _fits(self, utterance: str, tools: Sequence[KnownTool]) -> Mapping[str, float]:
-        if self._judge is None:
-            ranked = self._ranking.rank(utterance, tools)
-            return {each.tool.name: each.score for each in ranked}
+        """How surely each tool serves this; of tools that both may, descriptions say which is preferred."""
         near = tools
-        if len(tools) > MOST_JUDGED:
-            near = [each.tool for each in self._ranking.rank(utterance, tools)[:MOST_JUDGED]]
-        return self._judge.fits(utterance, [tool.readable for tool in near])
+        if self._judge is None or len(tools) > MOST_JUDGED:
+            most = 3 * FIRST_READ if self._judge is None else MOST_JUDGED
+            near = [each.tool for each in self._ranking.rank(utterance, tools)[:most]]
+        readable = [tool.readable for tool in near]
+        if self._judge is None:
+            fits = dict(read(utterance, readable, self._taught).fits)
+        else:
+            fits = self._judge.fits(utterance, readable)
+        return _made_for_it(utterance, self._ranking.settled(utterance, fits, near), near)
 
     def _taught_reading(
-        self, utterance: str, tools: Sequence[KnownTool], fits: Mapping[str, float], now: datetime
-    ) -> TaughtReading | None:
-        if self._taught is None:
-            return None
-        by_name = {tool.name: tool for tool in tools}
-        ordered = sorted(fits, key=lambda name: -fits[name])
-        moments = [_moment(each, utterance, now) for each in self._dates(utterance, now)]
-        judged = fits if self._judge is not None else None
-        for names in (ordered[:FIRST_READ], ordered[FIRST_READ : 3 * FIRST_READ]):
-            some = [by_name[name].readable for name in names]
-            found = read(utterance, some, self._taught, moments=moments, judged=judged) if some else None
-            if found is not None and found.calls:
-                return found
-            if judged is not None:
-                break  # the judge has looked at the rest already
-        return None
+        self, utterance: str, tools: Mapping[str, KnownTool], fits: Mapping[str, float], now: datetime
+    ) -> TaughtReading:
+        """The tools that fit best, beside the request."""
+        ordered = sorted((name for name in fits if name in tools), key=lambda name: -fits[name])
+        moments = [_moment(each) for each in self._dates(utterance, now)]
+        some = [tools[name].readable for name in ordered[:FIRST_READ]]
+        limits = replace(DEFAULT, judged=self._least([tools[name] for name in ordered]))
+        return read(utterance, some, self._taught, moments=moments, judged=fits, limits=limits)
 
-    def _understood(
-        self, utterance: str, tools: Sequence[KnownTool], now: datetime
-    ) -> Sequence[Reading] | None:
-        """What the readers of certain tools make of any part of this, where they are sure enough."""
-        for piece in dict.fromkeys((utterance, *clauses_of(utterance))):
-            found = self._readings(piece, tools, now)
-            if found is not None and found[1] and min(each.certainty for each in found[1]) >= THRESHOLD:
-                return found[1]
-        return None
+    def _least(self, tools: Sequence[KnownTool]) -> float:
+        """How surely the first of these must be meant, the best one first.
+
+        Who commands a specialist means its subject; who asks it something may ask about anything.
+        """
+        subjects = {tool.metadata.get(READER) for tool in tools}
+        specialist = len(subjects) == 1 and None not in subjects
+        if self._judge is None or (specialist and not tools[0].reads):
+            return DEFAULT.fit
+        return DEFAULT.judged
 
     def _sole(self) -> set[str]:
         soles = [each for each in self._readers.values() if isinstance(each, SoleReader)]
         return {name for each in soles for name in each.sole}
 
-    def said(self, text: str, now: datetime) -> Said:
-        return Said(text, tuple(self._dates(text, now)))
+    def said(self, text: str, now: datetime) -> SaidClause:
+        return SaidClause(text, tuple(self._dates(text, now)))
 
     def rank(self, text: str, tools: Sequence[KnownTool]) -> list[Scored]:
         return self._ranking.rank(text, tools)
 
-    def speaker(self, name: str | None) -> Speaker | None:
+    def speaker(self, name: str | None) -> SpeakingReader | None:
         """The reader of this name, where it also speaks."""
         reader = self._readers.get(name) if name else None
-        return reader if isinstance(reader, Speaker) else None
-
-    def clauses(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> list[str]:
-        """The commands in an utterance. A piece that a reader only asks about belongs to the one before."""
-        joined: list[str] = []
-        storing = {tool.name for tool in tools if tool.intention == STORES}
-        start = end = 0
-        keeps = False
-        for piece in clauses_of(utterance):
-            at = utterance.find(piece, end)
-            reading = self._readings(piece, tools, now)
-            asks = bool(reading and reading[1] and reading[1][0].question is not None)
-            if joined and at >= 0 and (asks or (keeps and not _commands(piece))):
-                joined[-1] = utterance[start : at + len(piece)].strip()
-            else:
-                start = max(at, 0)
-                joined.append(piece)
-                # What is told after "remember that ..." is told to be remembered, too.
-                keeps = reading is not None and bool(reading[1]) and reading[1][0].tool in storing
-            end = max(at, 0) + len(piece)
-        return joined
-
-    def choose(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal] | Ask | None:
-        """What a clause asks for, a question between several tools, or None when nothing fits."""
-        read = self._readings(clause, tools, now)
-        if read is not None and not read[1]:  # its reader says: nothing to do with these tools
-            tools = [tool for tool in tools if tool.metadata.get(READER) != read[0]]
-        sole = self._sole()
-        scored = self._ranking.rank(clause, [tool for tool in tools if tool.name not in sole])
-        called = [each for each in scored if each.score >= THRESHOLD and calls_by_name(clause, each.tool)]
-        if read is not None and read[1]:
-            others = [each for each in scored if each.tool.metadata.get(READER) != read[0]]
-            certainty = min(each.certainty for each in read[1])
-            surest = max((each.score for each in others), default=0.0)
-            if not any(each in others for each in called) and certainty >= max(THRESHOLD, surest - CLOSE):
-                return read_goals(read[0], read[1], tools, clause)
-        scored = called or scored
-        if not scored or scored[0].score < THRESHOLD:
-            return None
-        rivals = [each for each in scored if scored[0].score - each.score < CLOSE]
-        lacking = {each.tool.name: self._lacking(each.tool, clause, now) for each in rivals}
-        least = min(lacking.values())
-        fitting = [each for each in rivals if lacking[each.tool.name] == least]
-        if len(fitting) > 1 and not all(each.tool.reads for each in fitting):
-            return _which_tool(fitting, clause)
-        return [Goal(tool=fitting[0].tool, clause=clause, score=fitting[0].score)]
+        return reader if isinstance(reader, SpeakingReader) else None
 
     def replied(
         self, reader: str, memo: Mapping[str, Any], utterance: str, tools: Sequence[KnownTool], now: datetime
@@ -237,87 +218,59 @@ class GoalFinder:
             return found
         return read_goals(reader, found, tools, utterance, reply_to=memo)
 
-    def certainty(self, clause: str, tools: Sequence[KnownTool], now: datetime) -> float:
-        """How surely some reader takes this for a request of its own; 0 where it would only ask."""
-        read = self._readings(clause, tools, now)
-        if read is None or not read[1] or any(each.question is not None for each in read[1]):
-            return 0.0
-        return min(each.certainty for each in read[1])
 
-    def _readings(
-        self, clause: str, tools: Sequence[KnownTool], now: datetime
-    ) -> tuple[str, Sequence[Reading]] | None:
-        """What the readers that tools bring along make of a clause: the surest one, and its readings."""
-        found: list[tuple[str, Sequence[Reading]]] = []
-        names = dict.fromkeys(str(tool.metadata.get(READER)) for tool in tools if tool.metadata.get(READER))
-        for name in names:
-            reader = self._readers.get(name)
-            group = [tool.definition for tool in tools if tool.metadata.get(READER) == name]
-            read = reader.read(clause, group, now) if reader else None
-            if read is None:
-                continue
-            readings = [read] if isinstance(read, Reading) else list(read)
-            known = {each.name for each in group}
-            if all(each.tool in known for each in readings):
-                found.append((name, readings))
-        return max(found, key=lambda each: min((r.certainty for r in each[1]), default=0.0), default=None)
-
-    def _lacking(self, tool: KnownTool, clause: str, now: datetime) -> int:
-        filling = fill(
-            tool.definition.parameters_json_schema, self.said(clause, now), tool_words=tool.name_stems
-        )
-        return sum(each.kind is not Kind.IDENTIFIER for each in filling.missing(tool.parameters))
+def _verb(tool: KnownTool) -> str:
+    """What an order to use it may begin with: "pause" of `music__pause_playback`."""
+    words = split_name(tool.name.rpartition("__")[2])
+    return words[0] if words and words[0] not in STOP else ""
 
 
-def _moment(found: DateFound, utterance: str, now: datetime) -> Moment:
-    """ "Since November" lies behind us, where "in November" lies ahead."""
-    value = found.value
-    before = utterance[: found.end].lower().split()[-6:]
-    if "since" in before and value.replace(tzinfo=None) > now.replace(tzinfo=None):
-        with suppress(ValueError):  # the 29th of February
-            value = value.replace(year=value.year - 1)
-    return Moment(found.start, found.end, value, timed=found.has_time)
+def _keeps_time(tool: KnownTool) -> bool:
+    return any(parameter.kind is ParameterKind.DATE for parameter in tool.parameters)
 
 
-def _outdone(
-    rules: Sequence[Reading],
-    fits: Mapping[str, float],
-    found: TaughtReading | None,
-    removing: Set[str],
-) -> bool:
-    """Whether the taught reader is to be followed, and not what a reader's own rules say.
-
-    Where both mean the same tool it is: the rules go along, and what it fills is free of by-words.
-    """
-    if found is None or not found.calls:
-        return False
-    theirs = {each.tool for each in rules}
-    first = found.calls[0]
-    asks = any(each.question is not None for each in rules)
-    if asks and _marked(found) >= MOST_OF_IT * len(found.request):
-        return False
-    if first.tool in theirs:
-        return not asks or not first.missing
-    if (asks or not first.arguments) and first.fit < BEYOND_DOUBT:
-        return False  # who asks does no harm, and a call that nothing was said for says little
-    best = max((fits.get(name, 0.0) for name in theirs), default=0.0)
-    clearly = 2 * CLEARLY if first.tool in removing else CLEARLY  # what removes something must be plainer
-    return first.fit >= SURELY and _logit(first.fit) - _logit(best) >= clearly
+def _made_for_it(
+    utterance: str, fits: Mapping[str, float], tools: Sequence[KnownTool]
+) -> Mapping[str, float]:
+    """A search of the house's own, for anything, yields to a tool that was brought for this very thing."""
+    best = max((fits.get(tool.name, 0.0) for tool in tools if tool.is_brought), default=0.0)
+    if best < DEFAULT.judged_of_many:
+        return fits
+    said = frozenset(stems(utterance))
+    own = (tool for tool in tools if can_look_up(tool) and not tool.is_brought)
+    searches = {tool.name for tool in own if not tool.name_stems & said}
+    return {name: min(fit, best - BEHIND) if name in searches else fit for name, fit in fits.items()}
 
 
-def _marked(found: TaughtReading) -> int:
-    """How many characters fill something: the rest is what asks for it."""
-    return sum(end - start for call in found.calls for start, end in call.where.values())
+def _moment(found: DateFound) -> Moment:
+    return Moment(found.start, found.end, found.value, timed=found.has_time)
 
 
-def _logit(probability: float) -> float:
-    held = min(max(probability, 1e-6), 1 - 1e-6)
-    return math.log(held / (1 - held))
+def _by_reader(calls: Sequence[ReadCall], tools: Mapping[str, KnownTool]) -> list[tuple[str, list[ReadCall]]]:
+    """Calls in their order; what one reader is to interpret stands together."""
+    groups: list[tuple[str, list[ReadCall]]] = []
+    for call in calls:
+        name = str(tools[call.tool].metadata.get(READER) or "")
+        if groups and groups[-1][0] == name:
+            groups[-1][1].append(call)
+        else:
+            groups.append((name, [call]))
+    return groups
+
+
+def _unasked(found: TaughtReading) -> bool:
+    """Whether every word fills something, but for articles, so that none asks for it: "the milk"."""
+    spans = [span for call in found.calls for span in call.where.values()]
+    unmarked = [
+        char for at, char in enumerate(found.request) if not any(start <= at < end for start, end in spans)
+    ]
+    left = "".join(unmarked).lower().strip(" .!?").split()
+    return bool(found.calls) and all(word in _JOINING for word in left)
 
 
 def read_goals(
     reader: str,
-    readings: Sequence[Reading],
+    readings: Sequence[InterpretedCall],
     tools: Sequence[KnownTool],
     clause: str,
     *,
@@ -333,7 +286,10 @@ def read_goals(
             listing=dict(reading.listing),
             finish=reading.finish,
             score=reading.certainty,
-            question=Question(reading.question) if isinstance(reading.question, str) else reading.question,
+            read=not reading.mentions and reading.finish is None,
+            question=ReaderQuestion(reading.question)
+            if isinstance(reading.question, str)
+            else reading.question,
             memo=dict(reading.memo),
             reader=reader,
             place=place,
@@ -342,15 +298,6 @@ def read_goals(
         for place, reading in enumerate(readings)
         if reading.tool in by_name
     ]
-
-
-def _which_tool(fitting: Sequence[Scored], clause: str) -> Ask:
-    names = [each.tool.name for each in fitting]
-    labels = [f"`{each.tool.name}`: {first_sentence(each.tool)}" for each in fitting]
-    return Ask(
-        question=f"I can read that in {len(names)} ways. Which one do you mean?\n{numbered(labels)}",
-        state={"kind": "tool", "clause": clause, "tools": names},
-    )
 
 
 def state_text(state: Mapping[str, Any], key: str) -> str:

@@ -5,7 +5,7 @@ what was said, and shows what they return. It writes no prose and knows no facts
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -22,16 +22,22 @@ from pydantic_ai.usage import RequestUsage
 from steward.contract.ports import Embedder
 from steward.conversations.clock import now_for_speaker
 from steward.language.reading import RequestReader, ToolJudge
+from steward.models.planner.asking_again import asked_again, counted
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
+from steward.models.planner.one_by_one import one_by_one
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
-from steward.models.planner.procedures import ASKED, PROCEDURE, Procedure
+from steward.models.planner.procedures import ASKED, PROCEDURE, Completing, LastResort, Procedure
 from steward.models.planner.ranking import KnownTool, Ranking
-from steward.models.planner.readers import DateReader, UtteranceReader, plain_dates
+from steward.models.planner.readers import DateReader, Interpreter, plain_dates
+from steward.models.planner.words import is_question
+from steward.models.reader import taught_reader
 
 KEPT_TOOLS = 20_000
+# What only procedures call: the whole of what is known answers no question by itself.
+OWN_STEPS = frozenset({"list_memories", "list_documents", "read_document", "show_record"})
 INTERNAL = "internal"  # metadata of tools that serve the conversation itself and are never what is meant
 
 
@@ -41,9 +47,9 @@ class PlannerModel(Model):
         *,
         embedder: Embedder | None = None,
         dates: DateReader | None = None,
-        readers: Mapping[str, UtteranceReader] | None = None,
+        readers: Mapping[str, Interpreter] | None = None,
         procedures: Mapping[str, Procedure] | None = None,
-        taught: RequestReader | None = None,
+        taught: RequestReader | None = None,  # the one that comes along, where none is given
         judge: ToolJudge | None = None,
         now: Callable[[], datetime] = now_for_speaker,
     ) -> None:
@@ -52,13 +58,14 @@ class PlannerModel(Model):
             Ranking(embedder),
             dates=dates or plain_dates,
             readers=readers or {},
-            taught=taught,
+            taught=taught or taught_reader(),
             judge=judge,
         )
         self._planner = Planner(self._finder)
         self._procedures = procedures or {}
         self._now = now
         self._known: dict[bytes, KnownTool] = {}
+        self._parted: tuple[tuple[str, tuple[str, ...]], tuple[str, ...]] = (("", ()), ())
 
     @property
     def model_name(self) -> str:
@@ -99,7 +106,15 @@ class PlannerModel(Model):
             if not (each.metadata or {}).get(INTERNAL)
         ]
         now = self._now()
-        decision = self._by_procedure(dialogue, tools, now) or self._planner.decide(dialogue, tools, now)
+        dialogue = self._in_full(dialogue, tools, now)
+        again = asked_again(dialogue.asked, dialogue.utterance)
+        wishes = () if again or dialogue.asked else self._wishes(dialogue.utterance, tools, now)
+        if wishes:
+            decision = one_by_one(wishes, dialogue, lambda each: self._decide(each, tools, now))
+        else:
+            decision = again or self._decide(dialogue, tools, now)
+        if isinstance(decision, Ask):
+            decision = counted(decision, dialogue.asked)
         details = _details(decision)
         return ModelResponse(
             parts=_parts(decision, dialogue, parameters),
@@ -109,9 +124,41 @@ class PlannerModel(Model):
             usage=RequestUsage(cost=Decimal(0)),
         )
 
-    def _by_procedure(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision | None:
+    def _decide(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision:
+        choices = [each for each in tools if each.name not in OWN_STEPS]
+        decision = self._by_procedure(dialogue, tools, now) or self._planner.decide(dialogue, choices, now)
+        if isinstance(decision, Tell) and decision.gap:
+            return self._by_last_resort(dialogue, tools, now) or decision
+        return decision
+
+    def _wishes(self, utterance: str, tools: list[KnownTool], now: datetime) -> Sequence[str]:
+        """Only procedures do one thing after another that no reading of the whole could hold."""
+        if not self._named(tools):
+            return ()
+        key = (utterance, tuple(tool.name for tool in tools))
+        if self._parted[0] != key:  # the same for all steps of a turn
+            choices = [each for each in tools if each.name not in OWN_STEPS]
+            wishes = tuple(self._finder.wishes(utterance, choices, now))
+            # The parts of a question belong together: whoever answers it parts it.
+            self._parted = (key, () if all(map(is_question, wishes)) else wishes)
+        return self._parted[1]
+
+    def _named(self, tools: list[KnownTool]) -> list[Procedure]:
         named = dict.fromkeys(name for tool in tools for name in _named_procedures(tool))
-        procedures = [self._procedures[name] for name in named if name in self._procedures]
+        return [self._procedures[name] for name in named if name in self._procedures]
+
+    def _in_full(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Dialogue:
+        for each in self._named(tools):
+            if isinstance(each, Completing):
+                dialogue = each.complete(dialogue, now)
+        return dialogue
+
+    def _by_last_resort(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision | None:
+        helpers = [each for each in self._named(tools) if isinstance(each, LastResort)]
+        return next((found for each in helpers if (found := each.rescue(dialogue, tools, now))), None)
+
+    def _by_procedure(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Decision | None:
+        procedures = self._named(tools)
         if not procedures or (dialogue.asked or {}).get("kind", ASKED) != ASKED:
             return None  # an open question of the planner's own comes first
         ranked = self._finder.rank(dialogue.utterance, tools)
@@ -158,7 +205,8 @@ def _details(decision: Decision) -> dict[str, Any]:
         case Ask():
             return {"asked": dict(decision.state)}
         case Tell():
-            return {"confidence": decision.confidence} | ({"gap": True} if decision.gap else {})
+            gap = {"gap": True, "looked": decision.looked} if decision.gap else {}
+            return {"confidence": decision.confidence} | gap
         case _:
             assert_never(decision)
 

@@ -7,16 +7,16 @@ from pydantic_ai import ToolDefinition
 
 from steward.models.planner.decisions import Ask, Tell
 from steward.models.planner.dialogue import Step
-from steward.models.planner.parameters import Kind, Parameter, parameters_of, type_of
+from steward.models.planner.parameters import Parameter, ParameterKind, parameters_of, type_of
 
-_EMPTY: Mapping[Kind, Any] = {
-    Kind.TEXT: "",
-    Kind.DATE: "",
-    Kind.IDENTIFIER: "",
-    Kind.NUMBER: 0,
-    Kind.BOOLEAN: False,
-    Kind.LIST: [],
-    Kind.OBJECT: {},
+_EMPTY: Mapping[ParameterKind, Any] = {
+    ParameterKind.TEXT: "",
+    ParameterKind.DATE: "",
+    ParameterKind.IDENTIFIER: "",
+    ParameterKind.NUMBER: 0,
+    ParameterKind.BOOLEAN: False,
+    ParameterKind.LIST: [],
+    ParameterKind.OBJECT: {},
 }
 
 
@@ -39,7 +39,7 @@ def structured(tool: ToolDefinition, decision: Ask | Tell, steps: Sequence[Step]
         elif parameter.required:
             values[parameter.name] = _empty(parameter)
     if text not in values.values():
-        first = next((each for each in parameters if each.kind is Kind.TEXT), None)
+        first = next((each for each in parameters if each.kind is ParameterKind.TEXT), None)
         if first is not None:
             values[first.name] = text
     return values

@@ -12,7 +12,7 @@ _DATES = frozenset({"date", "datetime", "deadline", "due", "when", "day", "until
 _MAX_DEPTH = 8
 
 
-class Kind(StrEnum):
+class ParameterKind(StrEnum):
     TEXT = "text"
     CHOICE = "choice"
     NUMBER = "number"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Parameter:
     name: str
-    kind: Kind
+    kind: ParameterKind
     schema: Mapping[str, Any]
     required: bool
 
@@ -109,20 +109,24 @@ def type_of(schema: Mapping[str, Any]) -> str:
     return str(declared or ("object" if "properties" in schema else "string"))
 
 
-def _kind(name: str, schema: Mapping[str, Any]) -> Kind:
+def _kind(name: str, schema: Mapping[str, Any]) -> ParameterKind:
     declared = type_of(schema)
     words = split_name(name)
     if schema.get("enum"):
-        return Kind.CHOICE
-    plain = {"boolean": Kind.BOOLEAN, "object": Kind.OBJECT, "array": Kind.LIST}.get(declared)
+        return ParameterKind.CHOICE
+    plain = {
+        "boolean": ParameterKind.BOOLEAN,
+        "object": ParameterKind.OBJECT,
+        "array": ParameterKind.LIST,
+    }.get(declared)
     if plain is not None:
         return plain
     if (words and words[-1] in _IDENTIFIERS) or schema.get("format") == "uuid":
-        return Kind.IDENTIFIER
+        return ParameterKind.IDENTIFIER
     if declared in ("integer", "number"):
-        return Kind.NUMBER
+        return ParameterKind.NUMBER
     if schema.get("format") in ("date", "date-time") or (
         _DATES.intersection(words) and "format" not in schema
     ):
-        return Kind.DATE
-    return Kind.TEXT
+        return ParameterKind.DATE
+    return ParameterKind.TEXT

@@ -14,26 +14,21 @@ from steward.models.planner import answers
 from steward.models.planner.arguments import read_value
 from steward.models.planner.decisions import Ask, Decision, Goal, Tell
 from steward.models.planner.dialogue import Dialogue, Step
+from steward.models.planner.goal_steps import GoalSteps, Situation
 from steward.models.planner.goals import GoalFinder, state_map, state_text
 from steward.models.planner.parameters import Parameter
-from steward.models.planner.pursuit import Pursuit, Situation
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.readers import READER
 from steward.models.planner.things import Thing, at_places, named
 from steward.models.planner.words import (
     bare,
     bare_of_one,
-    intention,
     is_all,
     is_cancel,
     is_help,
-    ordinal,
     places,
-    split_name,
 )
 
-FRESH_COMMAND = 0.6  # how well an utterance must fit a tool to be a new command instead of an answer
-SURELY_FRESH = 0.9  # how sure a reader must be of one that does not begin with a command
 NOTHING_DONE = "All right, I did nothing."
 
 
@@ -63,15 +58,14 @@ class _Turn:
             goals = self._asked_for()
         if isinstance(goals, Ask | Tell):
             return goals
-        pursuit = Pursuit(Situation(self._finder, self._dialogue, self._tools, self._now, self._tell))
+        pursuit = GoalSteps(Situation(self._finder, self._dialogue, self._tools, self._now, self._tell))
         for number, goal in enumerate(goals):
             decision = pursuit.next(number, goal)
             if isinstance(decision, Ask):  # what was asked for after this goal waits for the answer
-                later = [each.clause for each in goals[number + 1 :] if each.clause != goal.clause]
-                rest = list(dict.fromkeys(later))
-                told = self._tell() if any(not step.helper for step in self._dialogue.steps) else ""
+                done = [step for step in self._dialogue.steps if step.failure is None]
+                told = self._tell(done) if any(not step.helper for step in done) else ""
                 question = f"{told}\n\n{decision.question}" if told else decision.question
-                return Ask(question=question, state={"rest": rest, **decision.state})
+                return Ask(question=question, state={"question": decision.question, **decision.state})
             if decision is not None:
                 return decision
         return Tell(text=self._tell(), confidence=self._confidence(goals))
@@ -84,22 +78,10 @@ class _Turn:
         if is_help(utterance):
             return Tell(text=self._only_speaker_says() or answers.abilities(tools), confidence=1.0)
         read = self._finder.read(utterance, tools, self._now)
-        if read is not None:
-            return read or Tell(text=answers.cannot(self._finder.rank(utterance, tools)), gap=True)
-        return self._goals_of(self._finder.clauses(utterance, tools, self._now))
-
-    def _goals_of(self, clauses: Sequence[str]) -> Sequence[Goal] | Ask | Tell:
-        tools = list(self._tools.values())
-        goals: list[Goal] = []
-        for at, clause in enumerate(clauses):
-            found = self._finder.choose(clause, tools, self._now)
-            if isinstance(found, Ask):
-                return Ask(question=found.question, state={**found.state, "rest": list(clauses[at + 1 :])})
-            if found is None:
-                ranked = self._finder.rank(clause, tools)
-                return Tell(text=self._only_speaker_says(clause) or answers.cannot(ranked), gap=True)
-            goals += found
-        return goals
+        if read:
+            return read
+        said = self._only_speaker_says(utterance) or answers.cannot(self._finder.rank(utterance, tools))
+        return Tell(text=said, gap=True)
 
     def _only_speaker_says(self, clause: str | None = None) -> str | None:
         """What there is to do here, where all tools speak one language; with a clause, that this is not."""
@@ -115,14 +97,10 @@ class _Turn:
         elif is_cancel(self._dialogue.utterance):
             return Tell(text=NOTHING_DONE, confidence=1.0)
         else:
-            found = self._picked_tool(asked) if asked.get("kind") == "tool" else self._completed(asked)
+            found = self._completed(asked)
             if found is None and not self._is_fresh():
                 return Ask(question=state_text(asked, "question") or "Which one do you mean?", state=asked)
-        if found is None or isinstance(found, Tell):
-            return found
-        rest = [each for each in asked.get("rest") or () if isinstance(each, str)]
-        following = self._goals_of(rest) if rest else ()
-        return following if isinstance(following, Ask | Tell) else [*found, *following]
+        return found
 
     def _replied(self, asked: Mapping[str, Any]) -> Sequence[Goal] | Tell | None:
         tools = list(self._tools.values())
@@ -131,30 +109,14 @@ class _Turn:
         found = self._finder.replied(state_text(asked, "reader"), memo, utterance, tools, self._now)
         if isinstance(found, str):
             return Tell(text=found, confidence=1.0)
-        return found
+        if found is None or self._is_fresh(but=state_text(asked, "tool")):
+            return None
+        return [*found, *self._read_again(asked)[1:]]
 
-    def _is_fresh(self) -> bool:
-        """Whether this is a new command rather than an answer that was not understood."""
-        said = self._dialogue.utterance
+    def _is_fresh(self, *, but: str = "") -> bool:
+        """Whether this is a new command rather than an answer; one for this same tool is an answer."""
         tools = list(self._tools.values())
-        read = self._finder.certainty(said, tools, self._now)
-        if not _starts_command(said):
-            return read >= SURELY_FRESH
-        best = self._finder.rank(said, tools)[:1]
-        return read >= FRESH_COMMAND or bool(best and best[0].score >= FRESH_COMMAND)
-
-    def _picked_tool(self, asked: Mapping[str, Any]) -> Sequence[Goal] | None:
-        named = [self._tools[name] for name in asked.get("tools") or () if name in self._tools]
-        said = self._dialogue.utterance
-        place = ordinal(said)
-        if place is not None and named and (place == -1 or 1 <= place <= len(named)):
-            tool = named[place - 1 if place > 0 else -1]
-        else:
-            ranked = self._finder.rank(said, named)
-            if not ranked or ranked[0].score <= 0 or (len(ranked) > 1 and ranked[0].score == ranked[1].score):
-                return None
-            tool = ranked[0].tool
-        return [Goal(tool=tool, clause=state_text(asked, "clause"), score=1.0)]
+        return self._finder.is_command(self._dialogue.utterance, tools, self._now, but=but)
 
     def _completed(self, asked: Mapping[str, Any]) -> Sequence[Goal] | None:
         """The goals that waited for this answer, the first of them with what was answered."""
@@ -167,24 +129,26 @@ class _Turn:
         if not values:
             return None
         read = self._read_again(asked)
-        if read:
-            return [replace(read[0], chosen={name: values}), *read[1:]]
         arguments = state_map(asked, "arguments")
+        if read:
+            known = arguments if read[0].read else read[0].arguments  # what was answered before stays
+            return [replace(read[0], arguments=known, chosen={name: values}), *read[1:]]
         clause = state_text(asked, "clause")
         return [Goal(tool=tool, clause=clause, arguments=arguments, chosen={name: values}, score=1.0)]
 
     def _read_again(self, asked: Mapping[str, Any]) -> Sequence[Goal]:
-        """What a reader made of the clause that led to our question; the same again, as it is pure."""
+        """What was made of the words that led to our question; the same again, as reading is pure."""
         reader, clause = state_text(asked, "reader"), state_text(asked, "clause")
         place = asked.get("place")
-        if not reader or not isinstance(place, int):
+        if not isinstance(place, int):
             return ()
         tools = list(self._tools.values())
+        found: Sequence[Goal] | str | None
         if isinstance(asked.get("reply_to"), Mapping):
             memo = state_map(asked, "reply_to")
             found = self._finder.replied(reader, memo, clause, tools, self._now)
         else:
-            found = self._finder.choose(clause, tools, self._now)
+            found = self._finder.read(clause, tools, self._now)
         return found[place:] if isinstance(found, Sequence) and not isinstance(found, str) else ()
 
     def _values_for(self, parameter: Parameter, asked: Mapping[str, Any]) -> list[Any]:
@@ -219,8 +183,3 @@ class _Turn:
         if any(step.failure is not None for step in self._dialogue.steps):
             return 0.0
         return min((goal.score for goal in goals), default=0.0)
-
-
-def _starts_command(utterance: str) -> bool:
-    words = split_name(bare(utterance))
-    return bool(words) and intention(words[0]) is not None

@@ -31,7 +31,7 @@ _FILLER = frozenset(
 Likeness = Callable[[str, str], float]  # of two texts, 0 to 1
 
 
-class Ranked(Protocol):
+class PreferableTool(Protocol):
     """A tool as far as preferences look at it."""
 
     @property
@@ -42,7 +42,7 @@ class Ranked(Protocol):
     def preferences(self) -> Sequence[Preference]: ...
 
 
-T = TypeVar("T", bound=Ranked)
+T = TypeVar("T", bound=PreferableTool)
 
 
 def preferred(
@@ -75,7 +75,7 @@ class _Judge:
         self._stems = frozenset(stems(said))
         self._likeness = likeness
 
-    def speaks_for(self, first: Ranked, second: Ranked, *, near: bool) -> float:
+    def speaks_for(self, first: PreferableTool, second: PreferableTool, *, near: bool) -> float:
         """How much both descriptions together say for the first one; below zero, for the second."""
         common = first.own_words & second.own_words
         own = (each for each in first.preferences if _means(each, second))
@@ -114,7 +114,7 @@ def _telling(text: str, common: frozenset[str]) -> str:
     return " ".join(word for word in words if word not in STOP and stem(word) not in common | _FILLER)
 
 
-def _means(said: Preference, other: Ranked) -> bool:
+def _means(said: Preference, other: PreferableTool) -> bool:
     """Whether an instruction speaks of this other tool. A server's name in front may be left out."""
     if said.other is None:
         return True

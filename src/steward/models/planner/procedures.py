@@ -7,7 +7,7 @@ definition's metadata (`procedure`); the planner is given procedures by name and
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from steward.models.planner.decisions import Decision
 from steward.models.planner.dialogue import Dialogue
@@ -26,4 +26,20 @@ class Procedure(Protocol):
         `ranked` are all tools of the turn by how well they fit what was said, best first. A pure function:
         the same turn gives the same step.
         """
+        ...
+
+
+@runtime_checkable
+class LastResort(Protocol):
+    """A procedure that is asked once more before it is said that nothing fits."""
+
+    def rescue(self, dialogue: Dialogue, tools: Sequence[KnownTool], now: datetime) -> Decision | None: ...
+
+
+@runtime_checkable
+class Completing(Protocol):
+    """A procedure that knows what a sentence leaves out because it was said before."""
+
+    def complete(self, dialogue: Dialogue, now: datetime) -> Dialogue:
+        """The same turn with its sentence said in full; unchanged where nothing is left out."""
         ...

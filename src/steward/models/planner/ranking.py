@@ -18,9 +18,10 @@ from steward.contract.ports import Embedder
 from steward.contract.preferences import Preference, preferences, without_rivals
 from steward.language.reading import Readable
 from steward.models.planner.finding import shape_of, without_values
-from steward.models.planner.parameters import Kind, Parameter, parameters_of
+from steward.models.planner.parameters import Parameter, ParameterKind, parameters_of
 from steward.models.planner.preferences import preferred
-from steward.models.planner.words import bare, intention, is_question, split_name, stem, stems, word_set
+from steward.models.planner.readers import READER
+from steward.models.planner.words import bare, intention, is_question, split_name, stems, word_set
 
 THRESHOLD = 0.35  # below this nothing fits
 CLOSE = 0.06  # two scores nearer than this are two readings
@@ -28,7 +29,6 @@ NAME_WEIGHT, EXAMPLE_WEIGHT, TEXT_WEIGHT, PARAMETER_WEIGHT = 1.0, 0.7, 0.5, 0.35
 SHAPE_WEIGHT, INTENTION_WEIGHT = 0.8, 0.6
 WORDS_ALONE = 0.8  # what the words are worth where the meaning does not speak for a tool
 LOOK_UP = "@find"
-STORES = "store"
 REMOVES = "remove"  # the intention of a tool that deletes, forgets or clears
 INTENTION_BONUS, INTENTION_PENALTY = 0.15, 0.6
 QUESTION_PENALTY = 0.5  # who asks wants to know, and not to change
@@ -84,6 +84,12 @@ class KnownTool:
         return self.name_stems | frozenset(stems(self.about))
 
     @cached_property
+    def choice_words(self) -> frozenset[str]:
+        """Of what its parameters let one choose from: "savings" is said of an account."""
+        choices = (str(choice) for each in self.parameters for choice in each.choices)
+        return frozenset(word for choice in choices for word in stems(" ".join(split_name(choice))))
+
+    @cached_property
     def text(self) -> str:
         name = " ".join(split_name(self.name))
         return f"{name}: {self.about}".strip()
@@ -114,17 +120,22 @@ class KnownTool:
 
     @cached_property
     def intention(self) -> str | None:
-        """What the tool does, where its name or the first words of its description say it."""
+        """What the tool does, where its name or the first words of its description say it; the name of its
+        server says no such thing: `mail__search_emails` sends none."""
         opening = (self.definition.description or "").split(".")[0].split()[:1]
-        return next(
-            (found for word in (*split_name(self.name), *opening) if (found := intention(word))), None
-        )
+        words = (*split_name(self.name.rpartition("__")[2]), *opening)
+        return next((found for word in words if (found := intention(word))), None)
 
     @cached_property
     def reads(self) -> bool:
         """Whether calling it changes nothing: by its own word, else by what it does."""
         said = self.metadata.get("read_only")
         return bool(said) if said is not None else self.intention in ("list", "find", "read")
+
+    @property
+    def is_brought(self) -> bool:
+        """Whether it is none of the house's own, which bring a reader along."""
+        return not self.metadata.get(READER)
 
     @property
     def changes(self) -> bool:
@@ -166,6 +177,15 @@ class Ranking:
         return sorted(
             (Scored(tool, score) for tool, score in chosen), key=lambda each: (-each.score, each.tool.name)
         )
+
+    def settled(
+        self, utterance: str, fits: Mapping[str, float], tools: Sequence[KnownTool]
+    ) -> Mapping[str, float]:
+        """How surely each tool fits, where descriptions had their say on which is to be preferred."""
+        judged = [(tool, fits[tool.name]) for tool in tools if tool.name in fits]
+        likeness = self._likeness if self._embedder else None
+        chosen = preferred(bare(utterance), judged, fits=THRESHOLD, likeness=likeness)
+        return {tool.name: fit for tool, fit in chosen}
 
     def _meaning(self, said: str, tools: Sequence[KnownTool]) -> list[float] | None:
         if self._embedder is None or not said:
@@ -251,12 +271,8 @@ def _words(said: str, tools: Sequence[KnownTool]) -> list[float]:
 
 def can_look_up(tool: KnownTool) -> bool:
     """Whether it searches for whatever it is asked."""
-    return tool.reads and tool.intention == "find" and any(each.kind is Kind.TEXT for each in tool.parameters)
-
-
-def calls_by_name(said: str, tool: KnownTool) -> bool:
-    """Whether a sentence opens with the tool's whole name: "create an event …" is for `create_event`."""
-    verb, *things = [stem(word) for word in split_name(tool.name.rpartition("__")[2])] or [""]
-    first, *after = [stem(word) for word in split_name(bare(said))] or [""]
-    near = after[: len(things) + 2]  # "list the open issues": an article and an adjective may stand between
-    return bool(things) and first == verb and all(thing in near for thing in things)
+    return (
+        tool.reads
+        and tool.intention == "find"
+        and any(each.kind is ParameterKind.TEXT for each in tool.parameters)
+    )

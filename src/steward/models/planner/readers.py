@@ -1,8 +1,8 @@
 """Helpers that the planner is given: who reads dates, and who speaks the language of certain tools.
 
 A tool brings a reader along by naming it in its definition's metadata (`reader`); the planner is given
-readers by name and asks them first. That is how a domain's own language plugs in: the planner knows
-the hook, the reader knows the domain.
+readers by name. Which tool is meant and what fills it says the taught reader; what that means for a domain
+(a date, a thing on a list, a question) says the domain's own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +28,7 @@ class DateFound:
     end: int
     value: datetime
     has_time: bool = False
+    has_day: bool = True  # False where only a time of day was said
 
 
 class DateReader(Protocol):
@@ -53,11 +54,12 @@ class Mention:
     text: str = ""
     places: tuple[int, ...] = ()
     it: bool = False
+    count: int = 0  # of `it`, where several are meant: so many, -1 for all that there are
     among: Callable[[Sequence[Record]], Meant] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReaderQuestion:
     """Something to ask the person. `memo` (JSON) comes back to the reader with the person's answer."""
 
     text: str
@@ -65,7 +67,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class InterpretedCall:
     """What a reader made of an utterance: one of its tools and what to call it with.
 
     `mentions` are arguments that the person only described ("the milk one"): the planner finds the value
@@ -79,28 +81,29 @@ class Reading:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mentions: Mapping[str, Mention | str] = field(default_factory=dict[str, Mention | str])
     listing: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    finish: Callable[[Record], Mapping[str, Any] | Question] | None = None
+    finish: Callable[[Record], Mapping[str, Any] | ReaderQuestion] | None = None
     certainty: float = 1.0
-    question: Question | str | None = None
+    question: ReaderQuestion | str | None = None
     memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-Readings = Sequence[Reading] | Reading | None
+class Interpreter(Protocol):
+    """A reader that says what calls of its tools mean, where the taught reader has filled them."""
 
-
-class UtteranceReader(Protocol):
-    def read(self, utterance: str, tools: Sequence[ToolDefinition], now: datetime) -> Readings:
-        """What is asked for, in order. None when this is not in the reader's language. Pure and quick."""
+    def interpret(
+        self, calls: Sequence[ReadCall], utterance: str, *, unasked: bool, now: datetime
+    ) -> Sequence[InterpretedCall]:
+        """`unasked`: nothing in the utterance asks for these calls, it only names what would fill them."""
         ...
 
 
 @runtime_checkable
-class Speaker(Protocol):
+class SpeakingReader(Protocol):
     """A reader that also speaks: it words its domain's questions and results, and reads the answers."""
 
     def answer(
         self, memo: Mapping[str, Any], utterance: str, tools: Sequence[ToolDefinition], now: datetime
-    ) -> Sequence[Reading] | str | None:
+    ) -> Sequence[InterpretedCall] | str | None:
         """What the answer to its own question asks for; words where nothing is left to do.
 
         None when the utterance answers something else, and is read as if nothing had been asked.
@@ -117,7 +120,7 @@ class Speaker(Protocol):
         """The question between several, and how each is called in it."""
         ...
 
-    def nothing(self, tool: str, mention: str) -> Question:
+    def nothing(self, tool: str, mention: str) -> ReaderQuestion:
         """What to say when a description fits nothing."""
         ...
 
@@ -131,22 +134,32 @@ class Speaker(Protocol):
 
 
 @runtime_checkable
-class Interpreter(Protocol):
-    """A reader that says what calls of its tools mean, where the taught reader has filled them."""
-
-    def interpret(
-        self, calls: Sequence[ReadCall], utterance: str, *, rules: Sequence[Reading], now: datetime
-    ) -> Sequence[Reading]:
-        """`rules`: what it made of the utterance itself, by its own rules; empty where that was nothing."""
-        ...
-
-
-@runtime_checkable
 class SoleReader(Protocol):
     """A reader without whose word some tools are never meant: their arguments are no everyday words."""
 
     @property
     def sole(self) -> frozenset[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PutOffRequest:
+    """A request that is not for now: the call that puts it off, and what is to be done at its times."""
+
+    reading: InterpretedCall
+    request: str
+    for_us: bool | None  # whether Steward is to do it; None: as the tools say that serve the request
+
+
+@runtime_checkable
+class Deferring(Protocol):
+    """A reader that parts the times of a request from the request."""
+
+    @property
+    def puts_off(self) -> str:
+        """The tool that does so."""
+        ...
+
+    def put_off(self, utterance: str, now: datetime) -> PutOffRequest | None: ...
 
 
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2}))?\b")

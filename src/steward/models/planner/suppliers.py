@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from steward.models.planner.parameters import Kind, Parameter
+from steward.models.planner.parameters import Parameter, ParameterKind
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.things import offers
 from steward.models.planner.words import split_name, stem, stems
@@ -13,7 +13,7 @@ _LOOKING = {"list": 0, "find": 1, "read": 2}
 def suppliers(wanting: KnownTool, parameter: Parameter, tools: Iterable[KnownTool]) -> list[KnownTool]:
     """Tools that only look and whose results can hold such a value, the likeliest first."""
     noun = set(parameter.noun) or (wanting.name_stems - {stem(w) for w in split_name(wanting.name)[:1]})
-    identifier = parameter.kind is Kind.IDENTIFIER
+    identifier = parameter.kind is ParameterKind.IDENTIFIER
     wanted = set(stems(parameter.label))
 
     def declares(tool: KnownTool) -> bool:

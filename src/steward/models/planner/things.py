@@ -10,14 +10,21 @@ from typing import Any, cast
 
 from steward.contract import linear_re as re
 from steward.models.planner.dialogue import Step
-from steward.models.planner.parameters import Kind, Parameter
+from steward.models.planner.parameters import Parameter, ParameterKind
 from steward.models.planner.words import ordinal, split_name, stem, stems
 
 NEAR = 0.8  # how alike two texts must be for one to be a slip of the other
 LONGEST = 200  # characters compared: the time grows with their square
 _IDS = ("id", "uuid", "identifier", "key", "handle")
 _NAMES = ("title", "name", "label", "subject", "summary", "text", "description", "content", "message")
+# "WEB-31", "XKQTPL", "77-31022", "40512": nobody calls a thing by such a name but its list.
+_CODE = re.compile(r"^(?:(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w#./:-]{3,}|[A-Z]{4,}|\d+(?:[./-]\d+)+|#?\d{3,})$")
 _IT = re.compile(r"^\W*(?:it|that|this|them|that one|this one|the same|the same one)\W*$", re.IGNORECASE)
+
+
+def is_code(said: object) -> bool:
+    """Whether a person gave an identifier itself, and no description of what it stands for."""
+    return isinstance(said, str | int) and _CODE.match(str(said)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def _field_for(parameter: Parameter, thing: Thing, tool_stems: frozenset[str]) -
     for key, value in thing.fields.items():
         if split_name(key) == wanted:
             return value
-    if parameter.kind is not Kind.IDENTIFIER:
+    if parameter.kind is not ParameterKind.IDENTIFIER:
         return None
     noun = set(parameter.noun) or set(tool_stems)
     if not noun & (set(stems(thing.group)) | set(stems(thing.tool))):
@@ -137,6 +144,12 @@ def best_matching(mention: str, candidates: Sequence[tuple[Any, Thing]]) -> list
     shared = [len(wanted & {s for text in _texts(each) for s in stems(text)}) for each in candidates]
     most = max(shared, default=0)
     return [candidates[shared.index(most)]] if most and shared.count(most) == 1 else []
+
+
+def said_whole(text: str, candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:
+    """The candidates whose title stands word for word in what was said."""
+    said = text.lower()
+    return [each for each in candidates if _word_in(each[1].title.lower(), said)]
 
 
 def at_places(wanted: Sequence[int], candidates: Sequence[tuple[Any, Thing]]) -> list[tuple[Any, Thing]]:

@@ -28,7 +28,7 @@ STOP = word_set(
 # Everyday verbs that mean the same. Each group is one intention; the first word is its name.
 _VERBS = (
     "create add make new insert register start schedule plan put write jot note record append",
-    "remove delete rid erase drop discard destroy cancel forget clear purge eliminate",
+    "remove delete rid erase drop discard destroy cancel forget clear purge eliminate scratch scrap ditch",
     "list show display enumerate view see browse",
     "find search lookup look query locate discover seek",
     "change update edit modify rename alter adjust set move amend revise reschedule postpone",
@@ -63,7 +63,7 @@ def _words_in(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_000)
 def stems(text: str) -> tuple[str, ...]:
     """The stems of the words that carry meaning, in order, each once."""
-    words = [word for word in split_name(text) if word not in STOP]
+    words = [word for word in split_name(text) if not STOP & {word, word.removesuffix("'s")}]
     return tuple(dict.fromkeys(stem(word) for word in words))
 
 
@@ -79,6 +79,14 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,]*(?:\b(?:please|thanks|thank you|for me)\b)?[\s.!?]*$", re.IGNORECASE)
+
+
+_TAG = re.compile(r"[\s,]+(?:will|would|can|could) you\s*[?.!]*\s*$", re.IGNORECASE)
+
+
+def without_tag(text: str) -> str:
+    """ "Put some jazz on, will you?" without what is no part of the wish."""
+    return _TAG.sub("", text) or text
 
 
 def bare(text: str) -> str:
@@ -150,7 +158,7 @@ _ORDINALS = {
         1,
     )
     for word in words.split()
-} | {"last": -1}
+} | {"last": -1, "former": 1, "latter": -1}
 _NUMBERED = re.compile(r"(?:^|\b(?:number|no\.?|option|item)\s*|#)(\d{1,3})\b(?!\s*\w*[-/:])", re.IGNORECASE)
 
 
@@ -187,7 +195,11 @@ def places(text: str) -> tuple[int, ...]:
     return tuple(each for piece in pieces if (each := ordinal(piece)) is not None)
 
 
-_ONE = re.compile(r"^\W*(?:the|that|this|my)\s+|\s+ones?\W*$", re.IGNORECASE)
+_ONE = re.compile(
+    r"^\W*(?:the|that|this|my)\s+(?:ones?\s+(?:(?:for|with|about|to|from|of|at|in|on|called|"
+    r"named)\s+)?)?(?=\S)|\s+ones?\W*$",
+    re.IGNORECASE,
+)
 
 
 def bare_of_one(text: str) -> str:

@@ -86,6 +86,15 @@ class TellingAgent(Protocol):
 
 
 @runtime_checkable
+class DecliningAgent(Protocol):
+    """An agent with a Steward behind it, whose proposals are decided here."""
+
+    async def decline(self, tool: str, params: Mapping[str, Any]) -> None:
+        """Tell it the no in the current call's decision. Raises `StewardError` where it cannot be told."""
+        ...
+
+
+@runtime_checkable
 class RenewingAgent(Protocol):
     """An agent whose tools are files that change under it; it looks again when it is told to."""
 

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.federation import Decision, Elsewhere
 from steward.contract.runs import RunRecord
 from steward.contract.tool import RiskLevel
+
+if TYPE_CHECKING:
+    from steward.contract.deciding import Role
 
 
 def new_id() -> str:
@@ -92,9 +96,13 @@ class ToolCall:
     timeout: float | None = None  # seconds the caller is willing to wait; can only shorten the tool's own
     channel: Channel | None = field(default=None, compare=False, repr=False)
     run: RunRecord | None = field(default=None, compare=False, repr=False)  # what was read before it
+    session: str | None = None  # a client's session, within which the same call waits only once
+    role: "Role | None" = None  # what whoever asked may do, where a surface vouches for it
     definition: str | None = (
         None  # the hash of the definition it was judged by, where that may change meanwhile
     )
+    incidental: bool = False  # a look to show something: nobody asked for it, and nobody is asked about it
+    decision: Decision | None = field(default=None, compare=False)  # a person's, for a Steward behind it
 
 
 current_call: ContextVar[ToolCall | None] = ContextVar("current_call", default=None)
@@ -122,10 +130,18 @@ class Failed:
     correlation_id: str = ""
     duration_ms: float = 0.0
     native: Any = field(default=None, compare=False, repr=False)
+    fix: str | None = field(default=None, compare=False)
+    """What helps, for a wire that tells it on its own; it stands at the end of `error` as well."""
 
     @classmethod
     def from_error(cls, error: StewardError) -> "Failed":
-        return cls(error=error.explain(), code=error.code, retryable=error.retryable)
+        return cls(
+            error=error.explain(),
+            code=error.code,
+            retryable=error.retryable and not error.in_doubt,
+            outcome_unknown=error.in_doubt,
+            fix=error.fix,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +152,7 @@ class PendingApproval:
     call_id: str = ""
     correlation_id: str = ""
     duration_ms: float = 0.0
+    elsewhere: Elsewhere | None = None  # it waits at a Steward behind this one; the door makes it wait here
 
 
 ToolResult = Done | Failed | PendingApproval
@@ -150,6 +167,7 @@ def envelope(result: ToolResult) -> dict[str, Any]:
         "error": None,
         "error_code": None,
         "retryable": False,
+        "outcome_unknown": False,
         "proposal_id": None,
         "call_id": result.call_id,
         "correlation_id": result.correlation_id,
@@ -165,6 +183,7 @@ def envelope(result: ToolResult) -> dict[str, Any]:
                 "error": result.error,
                 "error_code": result.code,
                 "retryable": result.retryable,
+                "outcome_unknown": result.outcome_unknown,
             }
         case _:  # pending approval, the last of the three
             shape |= {

@@ -45,6 +45,13 @@ class Way(StrEnum):
     CLIENT = "client"  # no person: the client's own agent, where the owner lets it
 
 
+class Always(StrEnum):
+    """How far a decision reaches beyond the call that it is made on."""
+
+    TOOL = "tool"
+    ARGUMENTS = "arguments"  # this tool with exactly these
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decider:
     """Whoever decides about a proposal. All of it is set by the server; `client` is what a program claims."""

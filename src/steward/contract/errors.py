@@ -39,6 +39,7 @@ class ErrorCode(StrEnum):
     TOOL_CHANGED = "TOOL_CHANGED"
     SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
     CANCELLED = "CANCELLED"
+    INTERRUPTED = "INTERRUPTED"
     INVALID_ARGUMENTS = "INVALID_ARGUMENTS"
     INVALID_OUTPUT = "INVALID_OUTPUT"
     INVALID_SCHEMA = "INVALID_SCHEMA"
@@ -46,6 +47,7 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "NOT_FOUND"
     CONFIG_INVALID = "CONFIG_INVALID"
     CONFIG_MISSING = "CONFIG_MISSING"
+    CONFIG_DIFFERS = "CONFIG_DIFFERS"
     POLICY_FAILED = "POLICY_FAILED"
     PROPOSAL_NOT_FOUND = "PROPOSAL_NOT_FOUND"
     PROPOSAL_ALREADY_DECIDED = "PROPOSAL_ALREADY_DECIDED"
@@ -53,15 +55,23 @@ class ErrorCode(StrEnum):
     HUMAN_INPUT_PENDING = "HUMAN_INPUT_PENDING"
     PROPOSAL_EXPIRED = "PROPOSAL_EXPIRED"
     PROPOSAL_OUTDATED = "PROPOSAL_OUTDATED"
+    WAITS_ELSEWHERE = "WAITS_ELSEWHERE"
+    ALWAYS_REFUSED = "ALWAYS_REFUSED"
     CONFLICT = "CONFLICT"
     FORBIDDEN = "FORBIDDEN"
     UNAUTHENTICATED = "UNAUTHENTICATED"
     RATE_LIMITED = "RATE_LIMITED"
+    SESSION_UNKNOWN = "SESSION_UNKNOWN"
     STORAGE_UNAVAILABLE = "STORAGE_UNAVAILABLE"
     STORAGE_FULL = "STORAGE_FULL"
     STORAGE_FAILED = "STORAGE_FAILED"
     ARCHIVE_INVALID = "ARCHIVE_INVALID"
+    NOTHING_TO_UNDO = "NOTHING_TO_UNDO"
+    CANNOT_UNDO = "CANNOT_UNDO"
+    ALREADY_UNDONE = "ALREADY_UNDONE"
+    NOT_CALCULATED = "NOT_CALCULATED"
     RECORD_FAILED = "RECORD_FAILED"
+    OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN"
     MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
     MODEL_TIMEOUT = "MODEL_TIMEOUT"
     MODEL_RATE_LIMITED = "MODEL_RATE_LIMITED"
@@ -77,7 +87,10 @@ class ErrorCode(StrEnum):
 
 
 class StewardError(Exception):
-    """An error with a stable code, a plain message, and what the reader can do about it."""
+    """An error with a stable code, a plain message, and what the reader can do about it.
+
+    `in_doubt`: what was asked for may have happened all the same; only what is safe twice may be tried again.
+    """
 
     default_code: ClassVar[str] = ErrorCode.INTERNAL
     default_retryable: ClassVar[bool] = False
@@ -90,6 +103,7 @@ class StewardError(Exception):
         fix: str | None = None,
         retryable: bool | None = None,
         details: Mapping[str, Any] | None = None,
+        in_doubt: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -97,6 +111,7 @@ class StewardError(Exception):
         self.fix = fix
         self.retryable = self.default_retryable if retryable is None else retryable
         self.details: Mapping[str, Any] = details or {}
+        self.in_doubt = in_doubt
 
     def explain(self) -> str:
         """The message and the fix in one line, as a person reads it."""

@@ -22,7 +22,7 @@ from typing import Any, Protocol, cast, overload
 from steward.contract.linear_syntax import (
     ALPHABET,
     NotLinear,
-    Shape,
+    PatternGroups,
     Translation,
     general_code,
     plain,
@@ -163,7 +163,7 @@ class _Short:
     def found(self, text: str, found: re.Match[str]) -> Match:
         groups = range(found.re.groups + 1)
         spans = [tuple(at if at < 0 else self.places[at] for at in found.span(group)) for group in groups]
-        shape = Shape(names=found.re.groupindex, groups=found.re.groups)
+        shape = PatternGroups(names=found.re.groupindex, groups=found.re.groups)
         return _Found(text, _Moved(cast("list[tuple[int, int]]", spans), found.lastindex), shape)
 
 
@@ -267,7 +267,7 @@ class _Found:
 
     __slots__ = ("_found", "_shape", "string")
 
-    def __init__(self, string: str, found: _Spans, shape: Shape) -> None:
+    def __init__(self, string: str, found: _Spans, shape: PatternGroups) -> None:
         self.string = string
         self._found = found
         self._shape = shape

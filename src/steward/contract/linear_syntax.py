@@ -87,7 +87,7 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PatternGroups:
     """The groups of a pattern."""
 
     names: Mapping[str, int]
@@ -101,7 +101,7 @@ class Translation:
     pattern: str
     table: bytes
     last_newline_only: bool
-    shape: Shape
+    shape: PatternGroups
 
 
 def translate(pattern: str, flags: int) -> Translation:
@@ -121,7 +121,7 @@ def translate(pattern: str, flags: int) -> Translation:
         pattern="".join(written[piece] if isinstance(piece, Atom) else piece for piece in pieces),
         table=table,
         last_newline_only=last_only,
-        shape=Shape(names=dict(tree.state.groupdict), groups=tree.state.groups - 1),
+        shape=PatternGroups(names=dict(tree.state.groupdict), groups=tree.state.groups - 1),
     )
 
 

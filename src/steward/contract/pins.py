@@ -1,6 +1,6 @@
 """Definitions of other people's tools as they were when a person could first judge them.
 
-Owns the record and the port that keeps it. Does not own when a change matters (providers/pinning.py).
+Owns the record and the port that keeps it. Does not own when a change matters (providers/mcp/pinning.py).
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,6 +16,9 @@ from steward.contract import linear_re as re
 from steward.contract.errors import InputError
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Reading a resource or getting a prompt of a server is a call like any other, of tools that no list shows.
+READ_RESOURCE, GET_PROMPT = "read_server_resource", "get_server_prompt"
+READ_OWN_RESOURCE, GET_OWN_PROMPT = "read_own_resource", "get_own_prompt"  # nothing leaves Steward with these
 
 JsonObject = Mapping[str, Any]
 """A JSON object as it arrives from a wire: string keys, JSON values."""
@@ -76,6 +79,8 @@ class ToolSpec:
     output_schema: JsonObject | None = None
     origin: Origin = Origin.LOCAL
     risk: RiskLevel | None = None  # as configured by the host, never as claimed by a server
+    rated_there: RiskLevel | None = None
+    """What the Steward that it belongs to rates it, where the host lets that one ask a person itself."""
     effect: Effect = Effect.WRITES_OUTSIDE
     hints: ToolHints = ToolHints()
     hints_trusted: bool = False

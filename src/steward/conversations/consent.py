@@ -1,8 +1,9 @@
 """Reads a person's answer to "Are you sure?". Pure, and on the safe side.
 
 A yes is a yes only when nothing else is in it: words of agreement, and words of the question itself ("yes,
-delete the old reminder"). Whatever is not clearly a yes is not one. What is neither a yes nor a no is
-something else that the person wants; whoever asked then takes it that the question was turned down.
+delete the old reminder"). Whatever is not clearly a yes is not one; an answer for later calls as well says so
+itself ("always", "never"). What is neither a yes nor a no is something else that the person wants; whoever
+asked then takes it that the question was turned down.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,9 @@ class Consent(Enum):
     YES = "yes"
     NO = "no"
     OTHER = "other"
+    ALWAYS = "always"  # a yes for this tool from now on
+    ALWAYS_THESE = "always these"  # the same, with exactly these arguments
+    NEVER = "never"  # a no for this tool from now on
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|👍|👎")  # noqa: RUF001
@@ -65,6 +69,25 @@ _HEDGES = _set(
     "not no but wait maybe perhaps later unless if except instead only before after when first unsure "
     "other another else don't dont never hold sorry guess think probably"
 )
+_SILENCE = (
+    ("don't", "ask", "again"),
+    ("don't", "ask", "me", "again"),
+    ("do", "not", "ask", "again"),
+    ("do", "not", "ask", "me", "again"),
+    ("never", "ask", "again"),
+    ("never", "ask", "me", "again"),
+    ("without", "asking"),
+    ("from", "now", "on"),
+)
+_THESE = (
+    ("exactly", "these", "arguments"),
+    ("these", "exact", "arguments"),
+    ("these", "arguments"),
+    ("exactly", "this", "call"),
+    ("this", "exact", "call"),
+    ("exactly", "this"),
+)
+_LASTING = _set("always never again allow allowed trust tool run")
 _PLAIN_NO = _set("no nope nah n 👎")
 _STATEMENT = _set("i i'd i'll i'm it it's its that that's thats we this they")
 _LONGEST = 20  # words; nobody confirms in an essay
@@ -76,9 +99,29 @@ def read_consent(said: str, *, about: Iterable[str] = ()) -> Consent:
     if not words or len(words) > _LONGEST:
         return Consent.OTHER
     known = {word for text in about for word in _words(text)}
+    lasting = None if "?" in said else _lasting(words, known)
+    if lasting is not None:
+        return lasting
     if _is_yes(words, known) and "?" not in said:
         return Consent.YES
     return Consent.NO if _is_no(words, known) else Consent.OTHER
+
+
+def _lasting(words: list[str], known: set[str]) -> Consent | None:
+    """An answer for later calls too, and nothing else in it. Words of the question itself make none."""
+    silenced, rest = _without(words, _SILENCE)
+    these, rest = _without(rest, _THESE)
+    always, never = "always" in set(rest) - known, "never" in set(rest) - known
+    denied = never or any(word in _PLAIN_NO for word in rest)
+    agreed = always or any(word in _AGREE for word in rest)
+    if not (always or never or silenced) or agreed is denied:
+        return None
+    allowed = _FILLER | _LASTING | (_PLAIN_NO if denied else (_AGREE | _ACTS | known) - _HEDGES - _DENY)
+    if not all(word in allowed for word in rest):
+        return None
+    if denied:
+        return Consent.NEVER
+    return Consent.ALWAYS_THESE if these else Consent.ALWAYS
 
 
 def _words(text: str) -> list[str]:

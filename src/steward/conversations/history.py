@@ -4,10 +4,10 @@ Written from turns and calls, not by a model, so that nothing gets in that did n
 open (a question, a call that waits) is always in it. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from steward.conversations.model import AnswerStatus, CallStatus, PendingCall, Turn
+from steward.conversations.model import AnswerStatus, CallRecord, CallStatus, PendingCall, Turn
 
 LONGEST = 4_000  # characters
 LINE = 200
@@ -25,6 +25,21 @@ def summarise(turns: Sequence[Turn], *, pending: Sequence[PendingCall] = ()) -> 
             break
         told[:0] = lines
     return "\n".join(["Earlier in this conversation, shortened:", *told, *still_open])
+
+
+def accounted(calls: Sequence[CallRecord], problem: str, *, changes: Callable[[str], bool]) -> str:
+    """What went wrong, after what was changed before it and what nobody knows of."""
+    changing = [call for call in calls if changes(call.tool)]
+    done = _named(call.tool for call in changing if call.status is CallStatus.DONE)
+    unknown = _named(call.tool for call in changing if call.outcome_unknown)
+    said = [f"This was done: {done}. Then it went wrong: {problem}" if done else problem]
+    if unknown:
+        said.append(f"Whether this took effect is not known: {unknown}. It was not run again.")
+    return " ".join(said)
+
+
+def _named(tools: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(tools))
 
 
 def _lines(turn: Turn) -> Iterator[str]:

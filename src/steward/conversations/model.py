@@ -26,6 +26,7 @@ class CallStatus(StrEnum):
     DONE = "done"
     FAILED = "failed"
     PENDING_APPROVAL = "pending_approval"
+    REJECTED = "rejected"  # the person said no to it; nothing ran
     REFUSED = "refused"  # a rule of the agent kept the call from the door; nothing ran
 
 
@@ -110,11 +111,11 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class TurnFinished:
     answer: Answer
 
 
-TurnEvent = TextWritten | CallStarted | CallEnded | ApprovalWanted | Progress | Finished
+TurnEvent = TextWritten | CallStarted | CallEnded | ApprovalWanted | Progress | TurnFinished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +138,11 @@ class PendingCall:
     risk: str
     reason: str
     question: str
+    hint: str = ""  # what else may be answered; no part of what an answer may repeat
+
+    @property
+    def asked(self) -> str:
+        return f"{self.question}\n\n{self.hint}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +152,45 @@ class Turn:
     speaker: str
     answer: Answer
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What is kept of a turn when it arrives."""
+
+    said: str
+    caller: Caller
+    history: str = "[]"  # what a client says was said before, for a new conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCall:
+    """A call of a turn that has not ended."""
+
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    within: str | None = None  # the call that made this one, where an agent asked another one
+    record: CallRecord | None = None  # None: begun, and nobody knows more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftTurn:
+    """A turn that somebody began and nobody ended, or one that waits for a worker."""
+
+    said: str
+    caller: Caller
+    at: datetime
+    resumed: int = 0  # how often somebody went on with it
+    calls: Sequence[OpenCall] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a sign of life brought back."""
+
+    stops: frozenset[str] = frozenset()  # somebody wants these stopped
+    lost: frozenset[str] = frozenset()  # somebody else has these by now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +205,8 @@ class Conversation:
     pending: Sequence[PendingCall] = ()
     turns: Sequence[Turn] = ()  # the latest ones, oldest first
     running: bool = False  # whether a turn is under way, here or in another program
+    lease: int = 0  # the number under which it is held; whoever holds it next has a higher one
+    left: LeftTurn | None = None  # what whoever claims it finds unfinished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

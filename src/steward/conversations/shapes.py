@@ -11,12 +11,12 @@ from steward.conversations.model import (
     CallRecord,
     CallStarted,
     CallStatus,
-    Finished,
     PendingCall,
     Progress,
     Source,
     TextWritten,
     TurnEvent,
+    TurnFinished,
 )
 
 Json = dict[str, Any]
@@ -116,7 +116,7 @@ def event_shape(event: TurnEvent) -> tuple[str, Json]:
             }
         case Progress(text=text):
             return "progress", {"text": text}
-        case Finished(answer=answer):
+        case TurnFinished(answer=answer):
             return "done", answer_shape(answer)
         case _:
             assert_never(event)

@@ -6,6 +6,7 @@ Owns the processes: started on first use, replaced when one dies or overruns, en
 import asyncio
 import os
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from pathlib import Path
@@ -14,13 +15,12 @@ from typing import Any
 
 import orjson
 
-from steward.documents.markdown import markdown_blocks
-from steward.documents.readers import READABLE
 from steward.knowledge.model import Block, ContentType, DocumentError
 from steward.knowledge.ports import ReadDocument
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 DEADLINE = 120.0
+LONGEST_HERE = 4_000  # characters that are read in this process
 _LINE_LIMIT = 2**28  # a block; the longest text that is read fits in, however it is escaped
 
 
@@ -51,9 +51,19 @@ class DocumentReaders:
         self._all.clear()
 
     def readable(self, path: Path) -> bool:
+        from steward.documents.readers import READABLE  # noqa: PLC0415 - see `markdown`
+
         return path.suffix.lower() in READABLE
 
-    def markdown(self, text: str) -> tuple[Block, ...]:
+    async def markdown(self, text: str) -> tuple[Block, ...]:
+        """A text that is no file. A long one is read as files are: it may have been made to be slow."""
+        if len(text) > LONGEST_HERE:
+            with tempfile.TemporaryDirectory(prefix="steward-text-") as folder:
+                file = Path(folder) / "text.md"
+                await asyncio.to_thread(file.write_text, text, encoding="utf-8", errors="replace")
+                return (await self.read(file)).blocks
+        from steward.documents.markdown import markdown_blocks  # noqa: PLC0415 - only for who stores text
+
         return tuple(markdown_blocks(text))
 
     async def read(self, path: Path) -> ReadDocument:

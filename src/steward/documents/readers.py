@@ -38,13 +38,13 @@ _TITLE_IN_BODY = re.compile(r"\A---\n+## title: .*\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     title: str
     media_type: str
     blocks: list[Block]
 
 
-def read_file(path: Path) -> Reading:
+def read_file(path: Path) -> FileReading:
     reading = _read(path)
     length = sum(len(block.text) for block in reading.blocks)
     if length > LONGEST_TEXT:
@@ -57,20 +57,20 @@ def read_file(path: Path) -> Reading:
     return reading
 
 
-def _read(path: Path) -> Reading:
+def _read(path: Path) -> FileReading:
     suffix = path.suffix.lower()
     media_type = _MEDIA_TYPES.get(suffix, "text/markdown" if suffix in MARKDOWN else "text/plain")
     if suffix in PAGES:
         title, blocks = _extracted(path, media_type)
-        return Reading(title or path.stem, media_type, [*blocks])
+        return FileReading(title or path.stem, media_type, [*blocks])
     text = decode(path.read_bytes(), path.name)
     if suffix in MARKDOWN:
-        return Reading(first_heading(text) or path.stem, media_type, [*markdown_blocks(text)])
+        return FileReading(first_heading(text) or path.stem, media_type, [*markdown_blocks(text)])
     if suffix in TABLES:
-        return Reading(path.name, media_type, [*table_blocks(text)])
+        return FileReading(path.name, media_type, [*table_blocks(text)])
     if suffix in CODE:
-        return Reading(path.name, media_type, [*code_blocks(text)])
-    return Reading(path.stem, media_type, [*text_blocks(text)])
+        return FileReading(path.name, media_type, [*code_blocks(text)])
+    return FileReading(path.stem, media_type, [*text_blocks(text)])
 
 
 def decode(data: bytes, name: str) -> str:

@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steward.knowledge.model import DocumentError
+
 IGNORE_FILE = ".stewardignore"
+LARGEST_IGNORE_FILE = 64 * 1024
+MOST_PATTERNS, LONGEST_PATTERN = 1_000, 1_000  # each is tried with each file
 _IGNORED = """
 .git .hg .svn .venv venv node_modules __pycache__ .mypy_cache .pytest_cache .ruff_cache .tox .idea .vscode
 dist build .DS_Store
@@ -77,5 +81,14 @@ def _patterns(folder: Path) -> list[str]:
     file = folder / IGNORE_FILE
     if not file.is_file():
         return []
-    lines = (line.strip() for line in file.read_text(encoding="utf-8", errors="replace").splitlines())
-    return [line.rstrip("/") for line in lines if line and not line.startswith("#")]
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        text = opened.read(LARGEST_IGNORE_FILE + 1)
+    lines = (line.strip() for line in text.splitlines())
+    patterns = [line.rstrip("/") for line in lines if line and not line.startswith("#")]
+    longest = max(map(len, patterns), default=0)
+    if len(text) > LARGEST_IGNORE_FILE or len(patterns) > MOST_PATTERNS or longest > LONGEST_PATTERN:
+        raise DocumentError(
+            f"{file} is too long to be followed.",
+            fix=f"Use at most {MOST_PATTERNS} patterns of at most {LONGEST_PATTERN} characters.",
+        )
+    return patterns

@@ -7,6 +7,7 @@ by the bytes in flight, whatever the size of the folder: no list of its files is
 
 import asyncio
 import hashlib
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from steward.knowledge.model import (
     DocumentError,
     EmbeddedChunk,
 )
-from steward.knowledge.ports import KnowledgeStore, ReadDocument, Readers
+from steward.knowledge.ports import FileReaders, KnowledgeStore, ReadDocument
 from steward.knowledge.report import EMPTY, Progress, Report, no_progress
 from steward.knowledge.terms import term_counts
 from steward.knowledge.wording import with_headers
@@ -35,6 +36,7 @@ from steward.knowledge.wording import with_headers
 LARGEST_FILE = 50 * 1024 * 1024
 IN_FLIGHT = 4  # files, and
 IN_HAND = 25 * 1024 * 1024  # bytes of them: the longest text that is read takes ten times its size meanwhile
+UPLOADED = "upload:"  # before COLLECTION/FILE: where it is kept differs from machine to machine
 _EMBED_BATCH = 64
 _REMOVE_BATCH = 500
 
@@ -82,16 +84,23 @@ class _Room:
                 self._changed.notify_all()
 
 
+def _nothing_there(path: Path) -> DocumentError:
+    return DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
+
+
 class Ingester:
     def __init__(
         self,
         store: KnowledgeStore,
         embedder: Embedder,
-        readers: Readers,
+        readers: FileReaders,
         *,
         places: Places,
         withhold: Withhold = nothing_withheld,
+        uploads: Path | None = None,
     ) -> None:
+        """What lies in `uploads` is known by its name there: every instance has such a folder of its own."""
+        self._uploads = None if uploads is None else places.real(uploads)
         self._store = store
         self._embedder = embedder
         self._readers = readers
@@ -123,7 +132,8 @@ class Ingester:
         raise DocumentError(
             f"'{path}' is outside the folders that may be read.",
             code="KB_PATH_FORBIDDEN",
-            fix=f"Move it into {' or '.join(map(str, folders))}, or add its folder to STEWARD_ALLOWED_ROOTS.",
+            fix=f"Move it into {' or '.join(map(str, folders))}, or add its folder to STEWARD_ALLOWED_ROOTS "
+            "and start Steward again ('steward down' ends it).",
         )
 
     async def ingest(
@@ -195,9 +205,20 @@ class Ingester:
         """
         below = self._store.files_under(job.collection.id, str(path))
         await self._missing(job, (file.source async for file in below if file.root != str(path)))
-        await self._let_go(job, [str(path)])
+        await self._let_go(job, [self._source(path)])
         if not job.report.removed and not job.report.missing:
-            raise DocumentError(f"There is no file or folder '{path}'.", fix="Check the path.")
+            raise _nothing_there(path)
+
+    async def check(self, path: str | Path, collection: Collection) -> None:
+        """Raises for a place that may not be read, or where there neither is nor was anything."""
+        real = self.resolve(path)
+        if not real.exists() and not await self._was_there(real, collection):
+            raise _nothing_there(real)
+
+    async def _was_there(self, path: Path, collection: Collection) -> bool:
+        if await self._store.known(collection.id, [str(path)]):
+            return True
+        return any([True async for _ in self._store.files_under(collection.id, str(path))])
 
     async def _missing(self, job: _Job, sources: AsyncIterator[str]) -> None:
         gone: list[str] = []
@@ -229,7 +250,8 @@ class Ingester:
                 size=len(data),
             )
             known = text.source in await self._store.known(collection.id, [text.source])
-            read = ReadDocument(text.title, document.media_type, self._readers.markdown(text.content))
+            blocks = await self._readers.markdown(text.content)
+            read = ReadDocument(text.title, document.media_type, blocks)
             job = _Job(collection=collection, root=None, report=report)
             await self._keep(document, read, job, known=known)
         await self._store.settle(collection.id)
@@ -240,7 +262,10 @@ class Ingester:
         waiting: set[asyncio.Task[Path]] = set()
         try:
             while True:
-                while len(waiting) < IN_FLIGHT and (file := next(files, None)) is not None:
+                while len(waiting) < IN_FLIGHT:
+                    # In a thread: thousands that are not taken may lie before the next one.
+                    if (file := await asyncio.to_thread(next, files, None)) is None:
+                        break
                     waiting.add(asyncio.create_task(self._one(file, job)))
                 if not waiting:
                     return
@@ -259,7 +284,7 @@ class Ingester:
             raise  # the database or the collection is gone: no other file would fare better
         except EmptyDocumentError:
             job.report.skipped[EMPTY] += 1
-            await self._let_go(job, [str(file)])
+            await self._let_go(job, [self._source(file)])
         except StewardError as error:
             job.report.fail(file, error)
         return file
@@ -281,9 +306,12 @@ class Ingester:
             ) from error
 
     async def _changed_file(self, file: Path, size: int, job: _Job) -> None:
-        source = str(file)
+        source = self._source(file)
+        uploaded = source != str(file)
         sha256 = await asyncio.to_thread(_digest, file)
         known = (await self._store.known(job.collection.id, [source])).get(source)
+        if uploaded:  # as it was known before instances shared a library
+            await self._store.remove(job.collection.id, [str(file)])
         if known == sha256:
             job.report.unchanged += 1
             return
@@ -294,9 +322,16 @@ class Ingester:
             media_type=read.media_type,
             sha256=sha256,
             size=size,
-            root=str(job.root),
+            root=None if uploaded else str(job.root),
+            metadata={"kept_at": f"{socket.gethostname()}:{file}"} if uploaded else {},
         )
         await self._keep(document, read, job, known=known is not None)
+
+    def _source(self, file: Path) -> str:
+        """What a document is called in its collection."""
+        if self._uploads is None or not file.is_relative_to(self._uploads):
+            return str(file)
+        return f"{UPLOADED}{file.relative_to(self._uploads).as_posix()}"
 
     async def _keep(self, document: Document, read: ReadDocument, job: _Job, *, known: bool) -> None:
         name = Path(document.source).name

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,13 +18,13 @@ import numpy as np
 
 from steward.contract import linear_re as re
 from steward.contract.call import new_id
-from steward.contract.errors import InputError, NotFoundError
+from steward.contract.errors import ConflictError, InputError, NotFoundError
 from steward.contract.ports import Embedder, Reranker
 from steward.knowledge import ranking
+from steward.knowledge.memory_rules import contradicts, worth_keeping
 from steward.knowledge.ranking import Statistics
 from steward.knowledge.search import CANDIDATES, check_query, refine_order
 from steward.knowledge.terms import terms
-from steward.knowledge.worth import contradicts, worth_keeping
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,7 @@ class MemoryStore(Protocol):
         supersedes: Sequence[str] = (),
         superseded_by: str | None = None,
     ) -> str:
-        """The id it is kept under: its own, or that of the same memory that is there already."""
+        """The id it is kept under: its own, or that of the same memory that holds and stays."""
         ...
 
     async def last_in(self, scope: Scope, conversation: str) -> str | None: ...
@@ -146,6 +146,22 @@ class MemoryStore(Protocol):
         ...
 
 
+class OtherMemories(Protocol):
+    """What is remembered elsewhere, and belongs to a person whatever the agent and project."""
+
+    async def all(self, user: str) -> Sequence[Memory]: ...
+
+    async def recall(
+        self, user: str, words: Mapping[str, int], vector: "NDArray[np.float32]"
+    ) -> Sequence[Recalled]:
+        """The best first."""
+        ...
+
+    async def remove(self, user: str, memory_id: str) -> int: ...
+
+    async def erase(self, user: str) -> int: ...
+
+
 class MemoryManager:
     """One scope's memory. `semantic_search` and `store_document` are what RES names."""
 
@@ -156,12 +172,14 @@ class MemoryManager:
         embedder: Embedder,
         reranker: Reranker | None,
         scope: Scope,
+        stated: OtherMemories | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._reranker = reranker
         self._scope = scope
+        self._stated = stated
         self._now = now
 
     async def semantic_search(self, query: str, top_k: int = 5) -> list[dict[str, Any]]:
@@ -175,9 +193,16 @@ class MemoryManager:
             for item in await self.recall(query, top_k)
         ]
 
-    async def store_document(self, content: str, metadata: Mapping[str, Any] | None = None) -> str:
-        """Keep a text; `source`, `timestamp`, `conversation` and `context` in its metadata are understood."""
+    async def store_document(
+        self, content: str, metadata: Mapping[str, Any] | None = None, *, corrects: str | None = None
+    ) -> str:
+        """Keep a text; `source`, `timestamp`, `conversation` and `context` in its metadata are understood.
+
+        `corrects`: the id of the memory whose place it takes, whatever the two say.
+        """
         memory = await self._memory(content, dict(metadata or {}))
+        if corrects is not None:
+            return await self._correct(corrects, memory, at_its_time="timestamp" not in (metadata or {}))
         item = await asyncio.to_thread(self._index, memory)
         similar = await self._store.similar(self._scope, item.vector)
         for other in similar:
@@ -197,6 +222,24 @@ class MemoryManager:
             superseded_by=newer[0].id if newer else None,
         )
 
+    async def _correct(self, corrected: str, memory: Memory, *, at_its_time: bool) -> str:
+        """It stands where the other stood, and keeps what nobody said anew."""
+        old = next(each for each in await self.history(corrected) if each.id == corrected)
+        if old.superseded_by is not None:
+            raise ConflictError("Something newer has taken its place.", fix="Look again, and change that.")
+        if memory.content == old.content:
+            return old.id
+        memory = replace(
+            memory,
+            scope=old.scope,
+            happened_at=old.happened_at if at_its_time else memory.happened_at,
+            context=memory.context or old.context,
+            conversation=memory.conversation or old.conversation,
+            metadata={**old.metadata, **memory.metadata},
+        )
+        item = await asyncio.to_thread(self._index, memory)
+        return await self._store.add(item, embedder=self._embedder.name, supersedes=[old.id])
+
     async def recall(self, query: str, top_k: int = 5) -> list[Recalled]:
         text = check_query(query)
         if not 1 <= top_k <= 100:
@@ -204,9 +247,11 @@ class MemoryManager:
         words = Counter(terms(text))
         vector = (await asyncio.to_thread(self._embedder.embed, [text]))[0]
         found = await self._store.candidates(self._scope, words, vector, limit=CANDIDATES)
-        if not found.memories:
-            return []
-        return (await asyncio.to_thread(self._rank, text, words, vector, found))[:top_k]
+        ranked = await asyncio.to_thread(self._rank, text, words, vector, found) if found.memories else []
+        others: Sequence[Recalled] = ()
+        if self._stated is not None:
+            others = await self._stated.recall(self._scope.user, words, vector)
+        return _merged(ranked, others)[:top_k]
 
     def _rank(
         self, query: str, words: Mapping[str, int], vector: "NDArray[np.float32]", found: MemoryCandidates
@@ -286,8 +331,13 @@ class MemoryManager:
     ) -> MemoryPage:
         return await self._store.list(self._scope, limit=limit, after=after, superseded=superseded)
 
+    async def stated(self) -> Sequence[Memory]:
+        """What the person stated word for word, the newest first."""
+        return [] if self._stated is None else await self._stated.all(self._scope.user)
+
     async def history(self, memory_id: str) -> Sequence[Memory]:
         past = await self._store.history(self._scope, memory_id)
+        past = past or [each for each in await self.stated() if each.id == memory_id]
         if not past:
             raise NotFoundError(
                 f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
@@ -297,6 +347,8 @@ class MemoryManager:
     async def forget(self, memory_id: str) -> int:
         """One memory with what it took the place of; how many that were."""
         forgotten = await self._store.forget(self._scope, memory_id)
+        if not forgotten and self._stated is not None:
+            forgotten = await self._stated.remove(self._scope.user, memory_id)
         if not forgotten:
             raise NotFoundError(
                 f"There is no memory '{memory_id}'.", fix="List them with 'steward memory list'."
@@ -304,10 +356,30 @@ class MemoryManager:
         return forgotten
 
     async def count(self) -> int:
-        return await self._store.count(self._scope)
+        return await self._store.count(self._scope) + len(await self.stated() if self._is_whole else ())
 
     async def forget_all(self) -> int:
-        return await self._store.forget_scope(self._scope)
+        forgotten = await self._store.forget_scope(self._scope)
+        if self._stated is not None and self._is_whole:
+            forgotten += await self._stated.erase(self._scope.user)
+        return forgotten
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the scope is all of a person's memory, and no agent's or project's part of it."""
+        return self._scope == Scope(user=self._scope.user)
+
+
+def _merged(remembered: Sequence[Recalled], stated: Sequence[Recalled]) -> list[Recalled]:
+    """Each fact before the first memory that fits less; memories keep their order. No text twice."""
+    texts = {each.memory.fingerprint for each in remembered}
+    left = [each for each in stated if each.memory.fingerprint not in texts]
+    merged: list[Recalled] = []
+    for each in remembered:
+        while left and left[0].score > each.score:
+            merged.append(left.pop(0))
+        merged.append(each)
+    return [*merged, *left]
 
 
 def provenance(memory: Memory) -> dict[str, str]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from steward.contract import linear_re as re
-from steward.contract.errors import InputError, StewardError
+from steward.contract.errors import StewardError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -153,6 +154,10 @@ class Citation:
     start: int
     end: int
 
+    @property
+    def name(self) -> str:
+        return document_name(self.document)
+
     def __str__(self) -> str:
         place = f", page {self.page}" if self.page is not None else ""
         header = f", {self.header_path}" if self.header_path else ""
@@ -191,9 +196,15 @@ class QueryRefinement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class LibraryAnswer:
     hits: Sequence[Hit]
     refinement: QueryRefinement
+
+
+def document_name(source: str) -> str:
+    """What a reader calls a document: a file by its name, never by its place on this machine."""
+    path = PurePath(source)
+    return path.name if path.is_absolute() else source
 
 
 def relevance_label(relevance: float) -> str:
@@ -214,6 +225,6 @@ def parse_kind(text: str | None) -> CollectionKind:
     try:
         return CollectionKind((text or CollectionKind.FUNDAMENTAL).strip().lower())
     except ValueError:
-        raise InputError(
+        raise CollectionError(
             f"'{text}' is not a type of collection.", fix="Use 'fundamental' or 'project-specific'."
         ) from None

@@ -1,4 +1,4 @@
-"""Daily notes in an Obsidian vault: append a line, safely.
+"""Daily notes in an Obsidian vault: append a line, safely, and take it out again.
 
 Owns the note's path and the append. Paths never leave the vault: not by `..`, not by a link, not by an
 odd name. Concurrent writers, of this process or another, never tear each other's lines.
@@ -26,6 +26,10 @@ class Vault:
 
     def note_for(self, day: datetime) -> Path:
         return self._inside(Path(self.folder) / f"{day:%Y-%m-%d}.md")
+
+    def note_at(self, note: str) -> Path:
+        """A note by the name that was given for it."""
+        return self._inside(Path(note))
 
     def _inside(self, relative: Path) -> Path:
         root = self._real_root()
@@ -59,14 +63,55 @@ def log_to_obsidian(vault: Vault, text: str, *, now: datetime) -> dict[str, str]
     note = vault.note_for(now)
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        _append(note, entry, header=f"# {now:%Y-%m-%d}\n\n")
+        _append(note, entry, header=_header(note))
     except OSError as error:
-        raise StorageError(
-            f"The note could not be written: {error.strerror}.",
-            code=ErrorCode.STORAGE_FULL if error.errno in FULL else ErrorCode.STORAGE_FAILED,
-            fix="Check the vault folder's space and permissions.",
-        ) from error
+        raise _unwritten(error) from error
     return {"note": f"{vault.folder}/{note.name}", "entry": entry.rstrip("\n")}
+
+
+def take_entry_out(vault: Vault, note: str, entry: str) -> bool:
+    """Remove an entry that was appended. False when it is not there any more as it was."""
+    path = vault.note_at(note)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _unwritten(error) from error
+    with os.fdopen(descriptor, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        text, line = file.read(), f"{entry}\n".encode()
+        at = text.rfind(line)
+        if at < 0 or (at > 0 and text[at - 1 : at] != b"\n"):
+            return False
+        left = text[:at] + text[at + len(line) :]
+        if left == _header(path).encode():
+            path.unlink()
+            return True
+        os.pwrite(descriptor, left[at:], at)
+        os.ftruncate(descriptor, len(left))
+        return True
+
+
+def put_entry_in(vault: Vault, note: str, entry: str) -> None:
+    """Append an entry again that was taken out."""
+    path = vault.note_at(note)
+    try:
+        _append(path, f"{entry}\n", header=_header(path))
+    except OSError as error:
+        raise _unwritten(error) from error
+
+
+def _header(note: Path) -> str:
+    return f"# {note.stem}\n\n"
+
+
+def _unwritten(error: OSError) -> StorageError:
+    return StorageError(
+        f"The note could not be written: {error.strerror}.",
+        code=ErrorCode.STORAGE_FULL if error.errno in FULL else ErrorCode.STORAGE_FAILED,
+        fix="Check the vault folder's space and permissions.",
+    )
 
 
 def _entry(text: str, now: datetime) -> str:

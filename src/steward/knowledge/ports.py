@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from steward.knowledge.model import (
-    Answer,
     Block,
     Citation,
     Collection,
@@ -15,6 +14,7 @@ from steward.knowledge.model import (
     ContentType,
     Document,
     EmbeddedChunk,
+    LibraryAnswer,
     Project,
     StoredDocument,
 )
@@ -32,20 +32,20 @@ class ReadDocument:
     blocks: tuple[Block, ...]
 
 
-class Readers(Protocol):
+class FileReaders(Protocol):
     def readable(self, path: Path) -> bool: ...
 
     async def read(self, path: Path) -> ReadDocument:
         """Raises `DocumentError` for a file that cannot be read."""
         ...
 
-    def markdown(self, text: str) -> tuple[Block, ...]:
+    async def markdown(self, text: str) -> tuple[Block, ...]:
         """A text that is at hand already."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class PassageFilters:
     """Which passages count at all."""
 
     collections: tuple[int, ...]
@@ -63,6 +63,18 @@ class Passage:
     sequence: int
     citation: Citation
     metadata: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPassage:
+    """A passage as it stands in its document, for a reader."""
+
+    id: int
+    sequence: int
+    kind: ContentType
+    header_path: str
+    page: int | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +127,7 @@ class StoredSpace:
     size: int  # bytes, with the index
 
 
-class Shelves(Protocol):
+class CollectionStore(Protocol):
     """Collections and projects."""
 
     async def create_collection(self, name: str, kind: CollectionKind) -> Collection: ...
@@ -168,7 +180,7 @@ class PassageSearch(Protocol):
         self,
         terms: Mapping[str, int],
         vector: "Awaitable[NDArray[np.float32]]",
-        filters: Filters,
+        filters: PassageFilters,
         *,
         embedder: str,
         limit: int,
@@ -183,7 +195,7 @@ class PassageSearch(Protocol):
     async def header_paths(self, collections: Sequence[int], *, limit: int) -> Sequence[str]: ...
 
 
-class KnowledgeStore(Shelves, VectorSpaces, PassageSearch, Protocol):
+class KnowledgeStore(CollectionStore, VectorSpaces, PassageSearch, Protocol):
     async def known(self, collection: int, sources: Sequence[str]) -> Mapping[str, str]:
         """The SHA-256 of those that are stored."""
         ...
@@ -210,12 +222,20 @@ class KnowledgeStore(Shelves, VectorSpaces, PassageSearch, Protocol):
 
     async def document(self, document_id: int) -> StoredDocument: ...
 
+    async def passages_of(self, document_id: int, *, first: int, limit: int) -> Sequence[ReadPassage]:
+        """From the passage with this number on, in the order of the document."""
+        ...
+
+    async def documents_from(self, source: str) -> Sequence[StoredDocument]:
+        """What was read from this path or address, in whichever collection; the latest first."""
+        ...
+
     async def documents(
         self, collection: str, *, limit: int, after: int | None = None
     ) -> Sequence[StoredDocument]: ...
 
     async def record_query(
-        self, query: str, collections: Sequence[str], answer: Answer, *, user: str | None
+        self, query: str, collections: Sequence[str], answer: LibraryAnswer, *, user: str | None
     ) -> None: ...
 
     async def history(

@@ -7,15 +7,20 @@ and whoever still uses the former model finds its vectors untouched.
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import numpy as np
 
 from steward.contract.ports import Embedder
 from steward.knowledge.ports import KnowledgeStore, OutdatedDocument
+from steward.knowledge.report import Progress, no_progress
 from steward.knowledge.wording import with_headers
 
 logger = logging.getLogger(__name__)
+
+HandOver = Callable[[], Awaitable[bool]]
+"""Leaves the work to somebody else; False when nobody takes it."""
 
 AT_ONCE = 1_000  # passages that a question waits for
 _BATCH = 64
@@ -25,6 +30,7 @@ class Renewal:
     def __init__(self, store: KnowledgeStore, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self.hand_over: HandOver | None = None
         self._work: asyncio.Task[None] | None = None
         self._small = True
 
@@ -33,6 +39,8 @@ class Renewal:
         if self._work is None or (self._work.done() and _failed(self._work)):
             outdated = await self._store.outdated(self._embedder.name)
             self._small = outdated <= AT_ONCE
+            if not self._small and not patient and self.hand_over is not None and await self.hand_over():
+                return
             if outdated:
                 logger.warning("%d passages have no vectors of '%s' yet", outdated, self._embedder.name)
             self._work = asyncio.create_task(self._run(outdated))
@@ -45,14 +53,22 @@ class Renewal:
             with suppress(asyncio.CancelledError, Exception):
                 await self._work
 
-    async def _run(self, outdated: int) -> None:
+    async def all(self, progress: Progress = no_progress) -> int:
+        """Renew everything that is outdated; how many passages that was."""
+        outdated = await self._store.outdated(self._embedder.name)
+        await self._run(outdated, progress)
+        return outdated
+
+    async def _run(self, outdated: int, progress: Progress = no_progress) -> None:
         touched: set[int] = set()
-        last = 0
+        last = done = 0
         while outdated and (document := await self._store.next_outdated(self._embedder.name, after=last)):
             vectors = await asyncio.to_thread(self._vectors, document)
             await self._store.renew(document, vectors, embedder=self._embedder.name)
             touched.add(document.collection)
             last = document.id
+            done += len(document.passages)
+            await progress(min(done, outdated), outdated, document.title)
         for collection in touched:
             await self._store.settle(collection)
 

@@ -12,19 +12,27 @@ from steward.contract.ports import Embedder, Reranker
 from steward.knowledge.folders import Withhold, nothing_withheld
 from steward.knowledge.ingest import Ingester, Text
 from steward.knowledge.model import (
-    Answer,
     Collection,
+    CollectionError,
     CollectionKind,
     ContentType,
     DocumentError,
+    LibraryAnswer,
     Project,
     QueryError,
     StoredDocument,
     check_name,
 )
-from steward.knowledge.ports import Filters, KnowledgeStore, PastQuery, Readers, StoredSpace
+from steward.knowledge.ports import (
+    FileReaders,
+    KnowledgeStore,
+    PassageFilters,
+    PastQuery,
+    ReadPassage,
+    StoredSpace,
+)
 from steward.knowledge.refine import judge
-from steward.knowledge.renewal import Renewal
+from steward.knowledge.renewal import HandOver, Renewal
 from steward.knowledge.report import Progress, Report, no_progress
 from steward.knowledge.search import Searcher, check_query
 
@@ -39,18 +47,27 @@ class KnowledgeBase:
         *,
         embedder: Embedder,
         reranker: Reranker | None,
-        readers: Readers,
+        readers: FileReaders,
         places: Places,
         withhold: Withhold = nothing_withheld,
+        uploads: Path | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._searcher = Searcher(store, embedder, reranker)
-        self._ingester = Ingester(store, embedder, readers, places=places, withhold=withhold)
+        self._ingester = Ingester(store, embedder, readers, places=places, withhold=withhold, uploads=uploads)
         self._renewal = Renewal(store, embedder)
 
     async def close(self) -> None:
         await self._renewal.close()
+
+    def hand_over_renewal(self, to: HandOver) -> None:
+        """Large renewals go to somebody else from here on."""
+        self._renewal.hand_over = to
+
+    async def renew(self, progress: Progress = no_progress) -> int:
+        """Make the vectors that the embedder in use has not made yet; how many passages that was."""
+        return await self._renewal.all(progress)
 
     async def query(
         self,
@@ -63,20 +80,20 @@ class KnowledgeBase:
         kinds: Sequence[ContentType] = (),
         metadata: Mapping[str, object] | None = None,
         user: str | None = None,
-    ) -> Answer:
+    ) -> LibraryAnswer:
         """Collections: those named, else the project's defaults, else all. `user`: whose history it joins."""
         text = check_query(query)
         if not 1 <= top_k <= MOST_RESULTS:
             raise QueryError(f"top_k is {top_k}.", fix=f"Use a number from 1 to {MOST_RESULTS}.")
         await self._renewal.ready()
         chosen = await self._chosen(collections, project)
-        filters = Filters(
+        filters = PassageFilters(
             collections=tuple(collection.id for collection in chosen),
             kinds=tuple(kinds),
             metadata=metadata or {},
         )
         hits = await self._searcher.search(text, filters, top_k=top_k, context=document_context)
-        answer = Answer(hits=hits, refinement=await judge(self._store, text, hits, chosen))
+        answer = LibraryAnswer(hits=hits, refinement=await judge(self._store, text, hits, chosen))
         names = [collection.name for collection in chosen]
         await self._store.record_query(text[:2_000], names, answer, user=user)
         return answer
@@ -85,6 +102,11 @@ class KnowledgeBase:
         if not names and project is not None:
             linked = await self._store.project(project)
             names = linked.defaults or linked.collections
+            if not names:
+                raise CollectionError(
+                    f"The project '{project}' has no collections.",
+                    fix=f"Link some with 'research-agent projects link \"{project}\" NAMES'.",
+                )
         if names:
             return [await self._store.collection(name) for name in names]
         return await self._store.collections()
@@ -175,6 +197,10 @@ class KnowledgeBase:
         await self._renewal.ready(patient=True)
         return report
 
+    async def check_ingest(self, path: str, collection: str) -> None:
+        """Raises as `ingest` would for a place or a collection that is not there; changes nothing."""
+        await self._ingester.check(path, await self._store.collection(collection))
+
     async def augment(
         self, content: str, *, source: str, collection: str, title: str | None = None
     ) -> Report:
@@ -196,6 +222,16 @@ class KnowledgeBase:
 
     async def document(self, document_id: int) -> StoredDocument:
         return await self._store.document(document_id)
+
+    async def passages_of(
+        self, document_id: int, *, first: int = 0, limit: int = 1_000
+    ) -> Sequence[ReadPassage]:
+        """A document as it was read, from the passage with this number on."""
+        await self._store.document(document_id)
+        return await self._store.passages_of(document_id, first=first, limit=limit)
+
+    async def documents_from(self, source: str) -> Sequence[StoredDocument]:
+        return await self._store.documents_from(source)
 
     async def documents(
         self, collection: str, *, limit: int = 1_000, after: int | None = None

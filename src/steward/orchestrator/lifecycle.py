@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class LifecycleLimits:
     """Seconds; injectable, so that tests need not wait."""
 
     tool: float = 30.0
@@ -37,6 +37,7 @@ class Limits:
     shutdown: float = 5.0
     start: float = 30.0
     news: float = 5.0  # for notifications under way when the program ends
+    store_again: float = 0.5  # before an outcome that was not stored is tried again; then twice as long
     grace: float = 0.5  # for a cancelled call to wind up before it is abandoned
 
 
@@ -60,7 +61,7 @@ class AgentStatus:
 
 
 class Lifecycle:
-    def __init__(self, registry: Registry, limits: Limits) -> None:
+    def __init__(self, registry: Registry, limits: LifecycleLimits) -> None:
         self._registry = registry
         self._limits = limits
         self._members: dict[str, _Member] = {}

@@ -3,6 +3,7 @@
 Owns the numbers. Does not own how they are exported (telemetry).
 """
 
+import time
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,10 @@ class ToolMetrics:
     pending: int
     seconds_sum: float
     buckets: tuple[tuple[float, int], ...]  # (upper bound, calls at or below it)
+    examples: Mapping[int, tuple[str, float, float]] = field(
+        default_factory=dict[int, tuple[str, float, float]]
+    )
+    """The latest call of a bucket: its correlation id, which is its trace's, its seconds and when."""
 
     def percentile(self, share: float) -> float:
         """Seconds that this share of the calls stayed under, interpolated inside its bucket."""
@@ -42,6 +47,7 @@ class _Series:
     seconds_sum: float = 0.0
     failures: dict[str, int] = field(default_factory=dict[str, int])
     counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    examples: dict[int, tuple[str, float, float]] = field(default_factory=dict[int, tuple[str, float, float]])
 
 
 class Metrics:
@@ -55,7 +61,10 @@ class Metrics:
             series = self._series[agent, tool] = _Series()
         series.calls += 1
         series.seconds_sum += seconds
-        series.counts[bisect_left(BUCKETS, seconds)] += 1
+        bucket = bisect_left(BUCKETS, seconds)
+        series.counts[bucket] += 1
+        if result.correlation_id:
+            series.examples[bucket] = (result.correlation_id, seconds, time.time())
         match result:
             case Done():
                 pass
@@ -76,6 +85,7 @@ class Metrics:
                 pending=series.pending,
                 seconds_sum=series.seconds_sum,
                 buckets=_cumulative(series.counts),
+                examples=dict(series.examples),
             )
             for (agent, tool), series in sorted(self._series.items())
         )

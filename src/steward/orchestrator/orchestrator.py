@@ -4,17 +4,21 @@ Owns the order of the stages and nothing else: names are the registry's, lives t
 decisions of people the approvals'.
 """
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from steward.contract.agent import Agent, AgentFactory
 from steward.contract.call import ToolCall, ToolResult
+from steward.contract.errors import ConfigError
+from steward.contract.tool import RiskLevel, ToolSpec
 from steward.orchestrator.approvals import Approvals
-from steward.orchestrator.lifecycle import Lifecycle, Limits
+from steward.orchestrator.call_in_progress import CallInProgress, Stage
+from steward.orchestrator.lasting_answers import LastingAnswers
+from steward.orchestrator.lifecycle import Lifecycle, LifecycleLimits
 from steward.orchestrator.metrics import Metrics
-from steward.orchestrator.passage import Passage, Stage
-from steward.orchestrator.ports import Clock, ExecutionLog, Notifier, ProposalStore, Tracer
+from steward.orchestrator.ports import Clock, ExecutionLog, Notifier, ProposalStore, RuleKeeper, Tracer
 from steward.orchestrator.proposals import Receipt
 from steward.orchestrator.registry import Registry
 from steward.orchestrator.running import Limit, Run, ValidateOutput
@@ -27,7 +31,7 @@ from steward.orchestrator.stages import (
     Resolve,
     ValidateInput,
 )
-from steward.policy.approval import Rules
+from steward.policy.approval import Rules, assess
 
 
 class SystemClock:
@@ -44,21 +48,30 @@ class Orchestrator:
         tracer: Tracer,
         rules: Callable[[], Rules],
         clock: Clock | None = None,
-        limits: Limits | None = None,
+        limits: LifecycleLimits | None = None,
         notifier: Notifier | None = None,
         resolve_path: PathResolver | None = None,
         proposal_expiry: timedelta | None = None,
+        keeper: RuleKeeper | None = None,
     ) -> None:
         clock = clock or SystemClock()
-        limits = limits or Limits()
+        limits = limits or LifecycleLimits()
         self._limits = limits
+        self._rules = rules
         self.registry = Registry()
         self.metrics = Metrics()
         self.lifecycle = Lifecycle(self.registry, limits)
         self.approvals = Approvals(
-            store=proposals, registry=self.registry, clock=clock, run=self._execute_approved
+            store=proposals,
+            registry=self.registry,
+            clock=clock,
+            run=self._execute_approved,
+            pause=limits.store_again,
+            lasting=LastingAnswers(rules=rules, resolve=resolve_path, keeper=keeper),
         )
-        stage: Stage = Run(default_timeout=limits.tool, metrics=self.metrics, grace=limits.grace)
+        stage: Stage = Run(
+            log=log, clock=clock, default_timeout=limits.tool, metrics=self.metrics, grace=limits.grace
+        )
         stage = ValidateOutput(stage)
         stage = Limit(stage, default_timeout=limits.tool)
         self._approve = Approve(
@@ -77,7 +90,14 @@ class Orchestrator:
 
     async def execute(self, call: ToolCall) -> ToolResult:
         """Run one call, or say why not. Never raises for anything a tool or a caller did."""
-        return await self._door(Passage(call))
+        return await self._door(CallInProgress(call))
+
+    def rating(self, spec: ToolSpec) -> RiskLevel:
+        """What a call to this tool is rated before its arguments are known; the highest without rules."""
+        try:
+            return assess(spec, {}, self._rules()).level
+        except ConfigError:
+            return RiskLevel.IRREVERSIBLE
 
     def register_agent_factory(self, name: str, factory: AgentFactory, *, auto_start: bool = True) -> None:
         """The orchestrator makes the agent when it starts it, and makes a new one when it starts it again."""
@@ -88,8 +108,10 @@ class Orchestrator:
         self.lifecycle.register(agent.manifest().id, lambda: agent)
 
     async def settle(self) -> None:
-        """Before the end: a command that lives for one call must still get its news out to the person."""
-        await self._approve.settle(self._limits.news)
+        """Before the end: a command that lives for one call must still get its news and outcome out."""
+        await asyncio.gather(
+            self._approve.settle(self._limits.news), self.approvals.settle(self._limits.news)
+        )
 
     def manifest(self, *, namespace: str | None = None) -> list[dict[str, Any]]:
         """Every tool that can be called now, as a model's context needs it."""
@@ -98,4 +120,4 @@ class Orchestrator:
         ]
 
     async def _execute_approved(self, call: ToolCall, receipt: Receipt) -> ToolResult:
-        return await self._door(Passage(call, receipt=receipt))
+        return await self._door(CallInProgress(call, receipt=receipt))

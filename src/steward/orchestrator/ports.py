@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from steward.contract.call import ToolCall, ToolResult
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.proposals import Proposal, Receipt
+from steward.policy.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,32 @@ class Notifier(Protocol):
     async def notify(self, proposal: Proposal) -> None: ...
 
 
+class RuleKeeper(Protocol):
+    """Keeps the workspace's rules. Each method is one atomic step, safe between processes."""
+
+    async def add(self, rule: Rule, *, note: str) -> bool:
+        """False where it stands already. `note` says who made it."""
+        ...
+
+    async def remove(self, rule_id: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What is about to run: the line of the record that is there before anything happened."""
+
+    at: datetime
+    tool: str
+    agent: str
+    call: ToolCall
+    risk: RiskLevel | None
+    user: str | None = None  # for whom: the session's user, or the one that the call names
+    receipt: Receipt | None = None  # a person's yes, where there is one
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """One line of the execution log."""
+    """What became of a call: the line of the record that is there once it ended."""
 
     at: datetime
     tool: str
@@ -67,9 +91,19 @@ class Execution:
     result: ToolResult
     risk: RiskLevel | None
     only_read: bool = False
+    user: str | None = None
+    receipt: Receipt | None = None
+    begun: bool = False  # its intent stands in the record, with what went in
 
 
 class ExecutionLog(Protocol):
+    async def begin(self, intent: Intent) -> None:
+        """Write that this is about to run, before it does; on the disk where it cannot be undone.
+
+        Raises UnavailableError (RECORD_FAILED) where that cannot be written: then nothing runs.
+        """
+        ...
+
     def append(self, execution: Execution) -> None:
         """One append, nothing slower. A log that cannot be written keeps the line and tries again.
 

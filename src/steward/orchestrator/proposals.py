@@ -95,6 +95,7 @@ class Proposal:
     created_at: datetime
     expires_at: datetime | None = None
     effect: str | None = None  # what it would do, as things stood when it was made
+    elsewhere: str | None = None  # the proposal that it stands for, at the Steward behind its tool
     state: ProposalState = Waiting()
 
     def shown(self) -> ShownCall:

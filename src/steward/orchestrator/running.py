@@ -5,13 +5,14 @@ Owns what happens between a call that may run and its agent's answer. See stages
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from steward.contract.agent import ends_when_cancelled
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import ErrorCode, StewardError
-from steward.contract.tool import Effect
+from steward.orchestrator.call_in_progress import CallInProgress, Stage
 from steward.orchestrator.metrics import Metrics
-from steward.orchestrator.passage import Passage, Stage
+from steward.orchestrator.ports import Clock, ExecutionLog, Intent
 from steward.orchestrator.registry import RegisteredTool
 
 logger = logging.getLogger(__name__)
@@ -24,11 +25,11 @@ class Limit:
         self._inner = inner
         self._default_timeout = default_timeout
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool = passage.resolved()
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool = current.resolved()
         if tool.turn is None:
-            return await self._inner(passage)
-        patience = time_allowed(passage, self._default_timeout)
+            return await self._inner(current)
+        patience = time_allowed(current, self._default_timeout)
         try:
             async with asyncio.timeout(patience):
                 await tool.turn.acquire()
@@ -40,7 +41,7 @@ class Limit:
                 retryable=True,
             )
         try:
-            return await self._inner(passage)
+            return await self._inner(current)
         finally:
             tool.turn.release()
 
@@ -51,9 +52,9 @@ class ValidateOutput:
     def __init__(self, inner: Stage) -> None:
         self._inner = inner
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        result = await self._inner(passage)
-        tool = passage.resolved()
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        result = await self._inner(current)
+        tool = current.resolved()
         if tool.output is None or not isinstance(result, Done):
             return result
         problems = tool.output.problems(result.data)
@@ -67,21 +68,27 @@ class ValidateOutput:
 
 
 class Run:
-    """Hands the call to its agent under a deadline. An exception fails this call only."""
+    """Hands the call to its agent under a deadline, once the record says that it will.
 
-    def __init__(self, *, default_timeout: float, metrics: Metrics, grace: float) -> None:
+    An exception fails this call only.
+    """
+
+    def __init__(
+        self, *, log: ExecutionLog, clock: Clock, default_timeout: float, metrics: Metrics, grace: float
+    ) -> None:
+        self._log = log
+        self._clock = clock
         self._default_timeout = default_timeout
         self._metrics = metrics
         self._grace = grace
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool, call = passage.resolved(), passage.call
-        seconds = time_allowed(passage, self._default_timeout)
-        if passage.assessment is None or passage.assessment.effect is not Effect.READS:
-            # The execution log has every call once it ended; this line is for the one during which we died.
-            logger.info("call_started", extra=_who(passage))
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool, call = current.resolved(), current.call
+        seconds = time_allowed(current, self._default_timeout)
+        if not current.only_reads:
+            await self._begin(current)
         if ends_when_cancelled(tool.agent):
-            return await _run_here(tool, call, seconds)
+            return _settled(current, await _run_here(tool, call, seconds))
         token = current_call.set(call)
         try:
             task = asyncio.create_task(_invoke(tool, call))
@@ -95,7 +102,22 @@ class Run:
         if not done:
             await self._stop(task)
             return _timed_out(tool, seconds)
-        return _outcome(tool, task)
+        return _settled(current, _outcome(tool, task))
+
+    async def _begin(self, current: CallInProgress) -> None:
+        tool, assessment = current.resolved(), current.assessment
+        await self._log.begin(
+            Intent(
+                at=self._clock.now(),
+                tool=tool.spec.name,
+                agent=tool.agent_id,
+                call=current.call,
+                risk=None if assessment is None else assessment.level,
+                user=current.owner,
+                receipt=current.receipt,
+            )
+        )
+        current.begun = True
 
     async def _stop(self, task: asyncio.Task[ToolResult]) -> None:
         """Cancel, and walk away from what will not be cancelled: it is counted, never waited for."""
@@ -108,19 +130,9 @@ class Run:
             _swallow(task)
 
 
-def _who(passage: Passage) -> dict[str, str]:
-    tool, call = passage.resolved(), passage.call
-    return {
-        "tool": tool.spec.name,
-        "agent": tool.agent_id,
-        "call_id": call.call_id,
-        "correlation_id": call.correlation_id,
-    }
-
-
-def time_allowed(passage: Passage, default: float) -> float:
-    own = passage.resolved().spec.timeout or default
-    asked = passage.call.timeout
+def time_allowed(current: CallInProgress, default: float) -> float:
+    own = current.resolved().spec.timeout or default
+    asked = current.call.timeout
     return own if asked is None else min(own, asked)
 
 
@@ -156,6 +168,15 @@ def _checked(tool: RegisteredTool, answer: object) -> ToolResult:
         error=f"'{tool.spec.name}' ran, but its agent answered with {type(answer).__name__}, not a result.",
         code=ErrorCode.INVALID_OUTPUT,
     )
+
+
+def _settled(current: CallInProgress, result: ToolResult) -> ToolResult:
+    """Nothing is unknown of what only read, and what is safe twice may be tried again."""
+    if not isinstance(result, Failed) or not result.outcome_unknown:
+        return result
+    if current.only_reads:
+        return replace(result, outcome_unknown=False, retryable=True)
+    return replace(result, retryable=True) if current.resolved().spec.replayable else result
 
 
 def _timed_out(tool: RegisteredTool, seconds: float) -> Failed:

@@ -4,7 +4,8 @@
     -> run
 
 Each stage is a small wrapper around the next one: it answers itself or passes the call on. `record`
-stands outermost, so that every call leaves a line whatever happened to it. A stage that fails closes
+stands outermost, so that every call leaves a line whatever happened to it; before anything but a declared
+read of our own runs, `run` leaves another that says what is about to happen. A stage that fails closes
 the door: its exception becomes a failed result and nothing behind it runs. The stages around the run
 itself stand in running.py.
 """
@@ -27,14 +28,17 @@ from steward.contract.call import (
     current_call,
     new_id,
 )
-from steward.contract.errors import ConfigError, ErrorCode, InputError, StewardError
+from steward.contract.errors import ConfigError, ErrorCode, StewardError
+from steward.contract.federation import Elsewhere
 from steward.contract.runs import RunRecord
+from steward.contract.schema import without_nulls
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
+from steward.orchestrator.call_in_progress import CallInProgress, Stage
 from steward.orchestrator.metrics import Metrics
-from steward.orchestrator.passage import Passage, Stage
 from steward.orchestrator.ports import Clock, Execution, ExecutionLog, Notifier, ProposalStore, Tracer
 from steward.orchestrator.proposals import Proposal, argument_digest
 from steward.orchestrator.registry import RegisteredTool, Registry
+from steward.orchestrator.standing_proposals import StandingProposals
 from steward.policy.approval import Assessment, Rules, assess, needs_person
 from steward.policy.leaks import note_answer
 
@@ -55,22 +59,26 @@ class Record:
         self._metrics = metrics
         self._clock = clock
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        call = passage.call
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        call = current.call
         with self._tracer.tool_call(call) as span:
             try:
-                result = await self._answer(passage)
+                result = await self._answer(current)
             except asyncio.CancelledError:
                 self._keep(
-                    passage,
-                    Failed(error="The caller gave up.", code=ErrorCode.CANCELLED, outcome_unknown=True),
+                    current,
+                    Failed(
+                        error="The caller gave up.",
+                        code=ErrorCode.CANCELLED,
+                        outcome_unknown=current.begun,
+                    ),
                 )
                 raise
-            result = self._keep(passage, result)
-            span.finish(result, risk=_risk(passage))
+            result = self._keep(current, result)
+            span.finish(result, risk=_risk(current))
         return result
 
-    async def _answer(self, passage: Passage) -> ToolResult:
+    async def _answer(self, current: CallInProgress) -> ToolResult:
         try:
             if not self._log.accepting():
                 return Failed(
@@ -79,20 +87,20 @@ class Record:
                     code=ErrorCode.RECORD_FAILED,
                     retryable=True,
                 )
-            return await self._inner(passage)
+            return await self._inner(current)
         except StewardError as error:
             return Failed.from_error(error)
         except Exception:
-            logger.exception("call_failed_unexpectedly", extra={"call_id": passage.call.call_id})
+            logger.exception("call_failed_unexpectedly", extra={"call_id": current.call.call_id})
             return Failed(
                 error="Something went wrong inside Steward. "
-                f"Details are in the log under call {passage.call.call_id}.",
+                f"Details are in the log under call {current.call.call_id}.",
                 code=ErrorCode.INTERNAL,
             )
 
-    def _keep(self, passage: Passage, result: ToolResult) -> ToolResult:
-        call, tool = passage.call, passage.tool
-        seconds = time.perf_counter() - passage.started
+    def _keep(self, current: CallInProgress, result: ToolResult) -> ToolResult:
+        call, tool = current.call, current.tool
+        seconds = time.perf_counter() - current.started
         result = replace(
             result, call_id=call.call_id, correlation_id=call.correlation_id, duration_ms=seconds * 1000
         )
@@ -102,7 +110,6 @@ class Record:
         self._metrics.observe(
             agent or UNKNOWN_AGENT, name if tool else UNKNOWN_AGENT, result=result, seconds=seconds
         )
-        assessment = passage.assessment
         self._log.append(
             Execution(
                 at=self._clock.now(),
@@ -110,15 +117,18 @@ class Record:
                 agent=agent,
                 call=call,
                 result=result,
-                risk=_risk(passage),
-                only_read=assessment is not None and assessment.effect is Effect.READS,
+                risk=_risk(current),
+                only_read=current.only_reads,
+                user=current.owner,
+                receipt=current.receipt,
+                begun=current.begun,
             )
         )
         return result
 
 
-def _risk(passage: Passage) -> RiskLevel | None:
-    return None if passage.assessment is None else passage.assessment.level
+def _risk(current: CallInProgress) -> RiskLevel | None:
+    return None if current.assessment is None else current.assessment.level
 
 
 class Resolve:
@@ -128,10 +138,10 @@ class Resolve:
         self._inner = inner
         self._registry = registry
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool = passage.tool = self._registry.current(passage.call.tool)
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool = current.tool = self._registry.current(current.call.tool)
         if tool.renewing is not None:  # what runs must be what was judged here
-            passage.call = replace(passage.call, definition=tool.spec.definition_hash)
+            current.call = replace(current.call, definition=tool.spec.definition_hash)
         if tool.spec.blocked is not None:
             return Failed(error=tool.spec.blocked, code=ErrorCode.TOOL_QUARANTINED)
         if not tool.reachable:
@@ -141,7 +151,7 @@ class Resolve:
                 code=ErrorCode.AGENT_UNAVAILABLE,
                 retryable=True,
             )
-        return await self._inner(passage)
+        return await self._inner(current)
 
 
 class ActFor:
@@ -150,31 +160,36 @@ class ActFor:
     def __init__(self, inner: Stage) -> None:
         self._inner = inner
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        call, argument = passage.call, passage.resolved().spec.user_argument
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        call, argument = current.call, current.resolved().spec.user_argument
         if argument is not None and call.user is not None:
             named = call.arguments.get(argument)
             if named is None:
-                passage.call = replace(call, arguments={**call.arguments, argument: call.user})
+                current.call = replace(call, arguments={**call.arguments, argument: call.user})
             elif named != call.user:
                 return Failed(
                     error=f"Nothing was run: this session belongs to '{call.user}' "
                     "and may not act for somebody else.",
                     code=ErrorCode.FORBIDDEN,
                 )
-        return await self._inner(passage)
+        return await self._inner(current)
 
 
 class ValidateInput:
+    """Checks arguments by the tool's schema; a null for an optional one that takes none was never said."""
+
     def __init__(self, inner: Stage) -> None:
         self._inner = inner
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool = passage.resolved()
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool, call = current.resolved(), current.call
+        if tool.input.accepts(call.arguments):
+            return await self._inner(current)
+        current.call = replace(call, arguments=without_nulls(tool.spec.input_schema, call.arguments))
         if tool.spec.checks_itself and tool.spec.origin is Origin.BUILTIN:
-            return await self._inner(passage)
-        tool.input.check(passage.call.arguments, what=f"Wrong arguments for '{tool.spec.name}'")
-        return await self._inner(passage)
+            return await self._inner(current)
+        tool.input.check(current.call.arguments, what=f"Wrong arguments for '{tool.spec.name}'")
+        return await self._inner(current)
 
 
 PathResolver = Callable[[str], str]
@@ -193,37 +208,46 @@ class AssessRisk:
         self._rules = rules
         self._resolve_path = resolve_path
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool = passage.resolved()
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool = current.resolved()
         try:
-            passage.assessment = await self._assessed(tool.spec, passage.call)
+            current.assessment = await self._assessed(tool.spec, current)
         except ConfigError:
             raise  # without rules nothing runs, whoever says yes
         except Exception:
             logger.exception("policy_failed", extra={"tool": tool.spec.name})
-            passage.assessment = Assessment(
+            current.assessment = Assessment(
                 level=RiskLevel.IRREVERSIBLE,
                 effect=Effect.WRITES_OUTSIDE,
                 reasons=("the policy could not rate this call",),
                 trusted=False,
             )
-        result = await self._inner(passage)
-        if passage.call.run is not None:
-            note_result(passage.call.run, tool.spec, result)
+        result = await self._inner(current)
+        if current.call.run is not None:
+            note_result(current.call.run, tool.spec, result, given=current.call.arguments)
         return result
 
-    async def _assessed(self, spec: ToolSpec, call: ToolCall) -> Assessment:
-        judge = partial(assess, spec, call.arguments, self._rules(), resolve=self._resolve_path, run=call.run)
+    async def _assessed(self, spec: ToolSpec, current: CallInProgress) -> Assessment:
+        call = current.call
+        judge = partial(
+            assess,
+            spec,
+            call.arguments,
+            self._rules(),
+            user=current.owner,
+            resolve=self._resolve_path,
+            run=call.run,
+        )
         return await asyncio.to_thread(judge) if _is_heavy(call.arguments) else judge()
 
 
-def note_result(run: RunRecord, spec: ToolSpec, result: ToolResult) -> None:
+def note_result(run: RunRecord, spec: ToolSpec, result: ToolResult, *, given: Mapping[str, Any]) -> None:
     """What a caller gets to read of a result, in the record of its run."""
     match result:
         case Done():
-            note_answer(run, spec, result.data)
+            note_answer(run, spec, result.data, given=given)
         case Failed():
-            note_answer(run, spec, [result.error, result.data])
+            note_answer(run, spec, [result.error, result.data], given=given)
         case PendingApproval():
             return
         case _:
@@ -265,9 +289,10 @@ class Approve:
         self._expiry = expiry
         self._routing_limit = routing_limit
         self._background: set[asyncio.Task[None]] = set()
+        self._standing = StandingProposals(store)
 
-    async def __call__(self, passage: Passage) -> ToolResult:
-        tool, call, assessment = passage.resolved(), passage.call, passage.assessment
+    async def __call__(self, current: CallInProgress) -> ToolResult:
+        tool, call, assessment = current.resolved(), current.call, current.assessment
         if assessment is not None and assessment.refused is not None:
             return Failed(error=f"Nothing was run. {assessment.refused}", code=ErrorCode.FORBIDDEN)
         reason = (
@@ -278,13 +303,38 @@ class Approve:
             )
         )
         if reason is None:
-            return await self._inner(passage)
-        if self._said_yes(passage):
-            return await self._inner(passage) if self._same_tool(passage) else _another_tool(passage)
+            return await self._run(current)
+        if self._said_yes(current):
+            return await self._run(current) if self._same_tool(current) else _another_tool(current)
+        if call.incidental:
+            return Failed(
+                error=f"Nothing was run: a mere look asks nobody. {reason}", code=ErrorCode.FORBIDDEN
+            )
+        risk = RiskLevel.IRREVERSIBLE if assessment is None else assessment.level
+        return await self._propose(current, reason, risk)
+
+    async def _run(self, current: CallInProgress) -> ToolResult:
+        """What a Steward behind the tool asks a person waits here, where its key may decide there."""
+        result = await self._inner(current)
+        there = result.elsewhere if isinstance(result, PendingApproval) else None
+        if there is None or not isinstance(result, PendingApproval):
+            return result
+        if not there.decidable or current.call.decision is not None:
+            return _waits_elsewhere(result, there)
+        level = result.risk if current.assessment is None else current.assessment.level
+        return await self._propose(
+            current, result.reason, level.at_least(result.risk), elsewhere=there.proposal_id
+        )
+
+    async def _propose(
+        self, current: CallInProgress, reason: str, risk: RiskLevel, *, elsewhere: str | None = None
+    ) -> ToolResult:
+        tool, call = current.resolved(), current.call
         try:
             async with asyncio.timeout(self._routing_limit):
-                proposal = self._proposal(passage, reason, await effect_of(tool, call))
-                await self._store.add(proposal)
+                effect = await effect_of(tool, call)
+                made = self._proposal(current, reason, effect, risk=risk, elsewhere=elsewhere)
+                proposal = await self._standing.keep(made, session=call.session)
         except TimeoutError:
             return Failed(
                 error="Nothing was run: the proposal could not be stored in time. "
@@ -292,25 +342,33 @@ class Approve:
                 code=ErrorCode.STORAGE_UNAVAILABLE,
                 retryable=True,
             )
-        self._tell(proposal)
+        if proposal is made:
+            self._tell(proposal)
         return PendingApproval(proposal_id=proposal.id, reason=proposal.reason, risk=proposal.risk)
 
     @staticmethod
-    def _said_yes(passage: Passage) -> bool:
+    def _said_yes(current: CallInProgress) -> bool:
         """Whether a person agreed to exactly this tool with exactly these arguments."""
-        receipt = passage.receipt
+        receipt = current.receipt
         return receipt is not None and receipt.digest == argument_digest(
-            passage.resolved().spec.name, passage.call.arguments
+            current.resolved().spec.name, current.call.arguments
         )
 
     @staticmethod
-    def _same_tool(passage: Passage) -> bool:
-        receipt = passage.receipt
-        return receipt is not None and receipt.definition_hash == passage.resolved().spec.definition_hash
+    def _same_tool(current: CallInProgress) -> bool:
+        receipt = current.receipt
+        return receipt is not None and receipt.definition_hash == current.resolved().spec.definition_hash
 
-    def _proposal(self, passage: Passage, reason: str, effect: str | None) -> Proposal:
-        call, spec, now = passage.call, passage.resolved().spec, self._clock.now()
-        risk = RiskLevel.IRREVERSIBLE if passage.assessment is None else passage.assessment.level
+    def _proposal(
+        self,
+        current: CallInProgress,
+        reason: str,
+        effect: str | None,
+        *,
+        risk: RiskLevel,
+        elsewhere: str | None,
+    ) -> Proposal:
+        call, spec, now = current.call, current.resolved().spec, self._clock.now()
         reason = reason if spec.caution is None else f"{reason.rstrip('.')}. {spec.caution}"
         return Proposal(
             id=new_id()[:12],
@@ -322,13 +380,14 @@ class Approve:
             confidence=call.confidence,
             reason=reason,
             caller=call.caller,
-            user=_owner(passage),
+            user=current.owner,
             utterance=call.utterance,
             call_id=call.call_id,
             correlation_id=call.correlation_id,
             created_at=now,
             expires_at=None if self._expiry is None else now + self._expiry,
             effect=effect,
+            elsewhere=elsewhere,
         )
 
     async def settle(self, seconds: float) -> None:
@@ -344,16 +403,18 @@ class Approve:
         task.add_done_callback(self._background.discard)
 
 
-def _owner(passage: Passage) -> str | None:
-    """Whose proposal it is: the session's user, or where it has none the one that the call names."""
-    call, argument = passage.call, passage.resolved().spec.user_argument
-    named = None if argument is None else call.arguments.get(argument)
-    return call.user or (named if isinstance(named, str) else None)
-
-
-def _another_tool(passage: Passage) -> Failed:
+def _waits_elsewhere(waiting: PendingApproval, there: Elsewhere) -> Failed:
     return Failed(
-        error=f"Nothing was run: '{passage.resolved().spec.name}' changed after it was approved. "
+        error=f"Nothing was run yet: this call waits for a person at the Steward '{there.agent}', "
+        f"as proposal {there.proposal_id} there. {waiting.reason} Decide it there: 'steward approve "
+        f"{there.proposal_id}' or its page. The key that is used from here may not decide there.",
+        code=ErrorCode.WAITS_ELSEWHERE,
+    )
+
+
+def _another_tool(current: CallInProgress) -> Failed:
+    return Failed(
+        error=f"Nothing was run: '{current.resolved().spec.name}' changed after it was approved. "
         "Look at it, and make the call again.",
         code=ErrorCode.PROPOSAL_OUTDATED,
     )
@@ -362,17 +423,17 @@ def _another_tool(passage: Passage) -> Failed:
 async def effect_of(tool: RegisteredTool, call: ToolCall) -> str | None:
     """What the call would do, in its agent's words; None where it has none.
 
-    Raises InputError for a call that could do nothing at all: nobody need be asked about it.
+    Raises its agent's error for a call that could do nothing at all: nobody need be asked about it.
     """
     if tool.telling is None:
         return None
     token = current_call.set(call)
     try:
         return await tool.telling.tell(tool.spec.name, call.arguments)
-    except InputError:
+    except StewardError as error:
+        if error.retryable:
+            return None  # it cannot be looked up now: the call itself is shown
         raise
-    except StewardError:
-        return None  # it cannot be looked up now: the call itself is shown
     except Exception:
         logger.exception("effect_not_told", extra={"tool": tool.spec.name})
         return None

@@ -6,15 +6,15 @@ counts as irreversible.
 
 from steward.contract.tool import RiskLevel
 from steward.policy.approval import Assessment, assess, needs_person
-from steward.policy.estimate import Estimate, Kind, estimate
+from steward.policy.estimate import EffectKind, Estimate, estimate
 from steward.policy.risk import categorize_action_risk, requires_approval
 from steward.policy.rules import Rule, Rules, parse_rules
 from steward.policy.sensitive import find_sensitive
 
 __all__ = [
     "Assessment",
+    "EffectKind",
     "Estimate",
-    "Kind",
     "RiskLevel",
     "Rule",
     "Rules",

@@ -20,13 +20,19 @@ from steward.contract.deciding import Role
 from steward.contract.errors import ErrorCode, ForbiddenError, InputError, NotFoundError
 
 LOCAL_USER = "local"
+SETTINGS_KEY = "api-key"
 SECONDS_BELIEVED = 5.0
 MAX_REMEMBERED = 1_000
 _TOKEN = re.compile(r"stw_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
 # What proxies add. Whoever sends one without being a proxy makes only themselves foreign.
-_PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip"})
-_PROXY_PREFIX = "x-forwarded-"
+_PROXY_HEADERS = frozenset({
+    "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip",
+    "x-original-for", "x-original-host", "x-original-forwarded-for", "x-envoy-external-address",
+    "fastly-client-ip", "fly-client-ip", "x-azure-clientip", "x-appengine-user-ip", "cdn-loop",
+})  # fmt: skip
+_PROXY_PREFIXES = ("x-forwarded", "cf-", "tailscale-")
+_TAKEN = frozenset({LOCAL_USER, SETTINGS_KEY})  # by the owner's token and the key of the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ def is_token(text: str) -> bool:
 
 def came_through_a_proxy(headers: Iterable[str]) -> bool:
     """By the names of a request's headers, in small letters: whether somebody else passed it on."""
-    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIX) for name in headers)
+    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIXES) for name in headers)
 
 
 class Keys:
@@ -153,6 +159,10 @@ class Keys:
                 raise InputError(
                     f"'{value}' cannot be a key's {what}.", fix="Use letters, digits and any of _ . @ -"
                 )
+        if name.casefold() in _TAKEN:  # receipts, visits and sessions tell callers apart by their names
+            raise InputError(
+                f"A key cannot be called '{name}': that is the owner's.", fix="Choose another name."
+            )
         key_id, token = new_token()
         key = Key(
             id=key_id, name=name, role=role, user=user, digest=digest(token), created_at=datetime.now(UTC)
@@ -188,7 +198,7 @@ class Keys:
 
     async def _known(self, token: str, given: str) -> Holder | None:
         if self._root is not None and hmac.compare_digest(given, self._root):
-            return Holder("api-key", Role.ADMIN)
+            return Holder(SETTINGS_KEY, Role.ADMIN)
         shape = _TOKEN.fullmatch(token)
         key = None if shape is None else await self._store.get(shape[1])
         matches = key is not None and hmac.compare_digest(given, key.digest)

@@ -12,10 +12,10 @@ from typing import Any
 from steward.contract.runs import RunRecord
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
 from steward.policy.bounds import out_of_bounds
-from steward.policy.estimate import Kind, estimate
+from steward.policy.estimate import EffectKind, estimate
 from steward.policy.leaks import would_carry
 from steward.policy.risk import rate_by_name, requires_approval
-from steward.policy.rules import DoubtError, Rules, floor
+from steward.policy.rules import Asked, DoubtError, Rule, Rules, floor
 from steward.policy.sensitive import Resolve, find_sensitive
 
 TRUSTED_BUILTINS = frozenset({"log_to_obsidian"})
@@ -33,8 +33,10 @@ class Assessment:
     effect: Effect
     reasons: tuple[str, ...] = ()
     trusted: bool = False
+    sensitive: bool = False  # what it touches is all that makes it irreversible
     refused: str | None = None  # why nobody can agree to it
     carries: str | None = None  # the private words it would send out
+    asked_there: bool = False  # a Steward behind the tool rates each call itself, and asks a person
 
 
 def assess(
@@ -42,16 +44,19 @@ def assess(
     arguments: Mapping[str, Any],
     rules: Rules,
     *,
+    user: str | None = None,
     resolve: Resolve | None = None,
     run: RunRecord | None = None,
 ) -> Assessment:
     """Rate one call. `resolve` follows links to real paths; without it paths are judged as written.
 
-    `run` is what was read before it; without one nothing is known of that.
+    `user` is for whom it acts; rules for one user hold for nobody else. `run` is what was read before it;
+    without one nothing is known of that.
     """
     try:
-        refused = out_of_bounds(arguments, rules.bounds, resolve=resolve)
-        assessment = _assess(spec, arguments, rules, resolve)
+        asked = Asked(names=(spec.name, *spec.aliases), arguments=arguments, user=user, resolve=resolve)
+        refused = out_of_bounds(arguments, rules.bounds, resolve=resolve) or _forbidden(rules.forbids(asked))
+        assessment = _assess(spec, asked, rules)
         carries = would_carry(spec, arguments, run)
         if refused is None and carries is None:
             return assessment
@@ -66,31 +71,48 @@ def _ask(reason: str) -> Assessment:
     return Assessment(level=_IRREVERSIBLE, effect=Effect.WRITES_OUTSIDE, reasons=(reason,))
 
 
-def _assess(
-    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, resolve: Resolve | None
-) -> Assessment:
-    level, reason = _rate(spec, arguments, rules, resolve)
+def _forbidden(rule: Rule | None) -> str | None:
+    if rule is None:
+        return None
+    whose = "" if rule.user is None else f" for '{rule.user}'"
+    return f"policy.toml says never to '{rule.tool}'{whose}; 'steward policy remove {rule.id}' takes it back."
+
+
+def _assess(spec: ToolSpec, asked: Asked, rules: Rules) -> Assessment:
+    level, reason = _rate(spec, asked, rules)
     reasons = [reason]
     effect = spec.effect if spec.origin is Origin.BUILTIN else _effect_of(level)
-    sensitive = find_sensitive(arguments, resolve=resolve, protected=rules.protected)
+    sensitive = find_sensitive(asked.arguments, resolve=asked.resolve, protected=rules.protected)
+    only_sensitive = bool(sensitive) and level is not _IRREVERSIBLE
     if sensitive:
-        reasons = [*sensitive] if level is not _IRREVERSIBLE else [reason, *sensitive]
+        reasons = [*sensitive] if only_sensitive else [reason, *sensitive]
         level = _IRREVERSIBLE
-    trusted = rules.trusts((spec.name, *spec.aliases), arguments, resolve)
+    trusted = rules.trusts(asked)
     if trusted is None:
         trusted = spec.origin is Origin.BUILTIN and spec.name in TRUSTED_BUILTINS
     if trusted and level is _IRREVERSIBLE:
         trusted = False
         reasons.append("Trust in policy.toml does not cover irreversible calls.")
-    return Assessment(level=level, effect=effect, reasons=tuple(reasons), trusted=trusted)
+    there = not sensitive and _only_rated_there(spec, rules.rating(asked))
+    return Assessment(
+        level=level,
+        effect=effect,
+        reasons=tuple(reasons),
+        trusted=trusted,
+        sensitive=only_sensitive,
+        asked_there=there,
+    )
 
 
-def _rate(
-    spec: ToolSpec, arguments: Mapping[str, Any], rules: Rules, resolve: Resolve | None
-) -> tuple[RiskLevel, str]:
-    configured = rules.rating((spec.name, *spec.aliases), arguments, resolve)
+def _only_rated_there(spec: ToolSpec, configured: RiskLevel | None) -> bool:
+    """Whether nobody here has a word on it, so that the Steward it belongs to asks."""
+    return spec.rated_there is not None and configured is None and spec.risk is None
+
+
+def _rate(spec: ToolSpec, asked: Asked, rules: Rules) -> tuple[RiskLevel, str]:
+    configured = rules.rating(asked)
     if spec.origin is Origin.BUILTIN:
-        ratings = [rate_by_name(spec.name, arguments), spec.risk, configured]
+        ratings = [rate_by_name(spec.name, asked.arguments), spec.risk, configured]
         known = [rating for rating in ratings if rating is not None]
         if not known:
             return _IRREVERSIBLE, f"Nobody has rated '{spec.name}'."
@@ -100,6 +122,8 @@ def _rate(
         level, reason = configured, f"policy.toml rates '{spec.name}' {configured}."
     elif spec.risk is not None:
         level, reason = spec.risk, f"Its configuration rates '{spec.name}' {spec.risk}."
+    elif spec.rated_there is not None:
+        level, reason = spec.rated_there, f"Its own Steward rates '{spec.name}' {spec.rated_there}."
     elif spec.hints_trusted:
         level, reason = _rate_hints(spec)
     else:
@@ -112,6 +136,8 @@ def may_run_unasked(spec: ToolSpec, rules: Rules) -> bool:
 
     Conditions on arguments count as met: what is asked is whether somebody must look at the tool first.
     """
+    if spec.rated_there is not None:
+        return True  # whether a person is asked is for the Steward behind it to say
     rated = [*rules.ratings((spec.name, *spec.aliases)), spec.risk]
     if spec.hints_trusted:
         rated.append(_rate_hints(spec)[0])
@@ -123,7 +149,7 @@ def _rate_hints(spec: ToolSpec) -> tuple[RiskLevel, str]:
     claimed = _claimed(spec.hints)
     if claimed is RiskLevel.REVERSIBLE:
         guess = estimate(spec)
-        if guess.kind is Kind.DESTRUCTIVE and guess.probability >= SURE_TO_RAISE:
+        if guess.kind is EffectKind.DESTRUCTIVE and guess.probability >= SURE_TO_RAISE:
             return guess.rating, f"'{spec.name}' says that it only reads, but {guess.reasons[0]}."
     return claimed, f"Its trusted server describes '{spec.name}' so."
 
@@ -141,17 +167,23 @@ def _effect_of(level: RiskLevel) -> Effect:
     return Effect.READS if level is RiskLevel.REVERSIBLE else Effect.WRITES_OUTSIDE
 
 
+def why_always(assessment: Assessment) -> str:
+    """What makes such a call ask whatever the confidence."""
+    return "It touches something sensitive." if assessment.sensitive else "It cannot be taken back."
+
+
 def needs_person(
     assessment: Assessment, *, confidence: float, agent_requires_approval: bool = False
 ) -> str | None:
     """Why a person must agree before this call runs, in plain words; None when it may just run."""
+    here = assessment.carries or (agent_requires_approval and "Its agent asks before every call.") or None
+    if assessment.asked_there:
+        return here
     detail = " ".join(assessment.reasons)
     if assessment.level not in (RiskLevel.REVERSIBLE, RiskLevel.REVERSIBLE_WITH_DELAY):
-        return " ".join(filter(None, ("It cannot be taken back.", detail, assessment.carries)))
-    if assessment.carries is not None or agent_requires_approval:
-        return assessment.carries or "Its agent asks before every call."
-    if assessment.trusted:
-        return None
+        return " ".join(filter(None, (why_always(assessment), detail, assessment.carries)))
+    if here is not None or assessment.trusted:
+        return here
     if requires_approval(assessment.level, confidence):
         return f"It can be taken back only with delay, and confidence is low. {detail}".strip()
     if assessment.effect is Effect.WRITES_OUTSIDE:

@@ -14,8 +14,13 @@ from typing import Any, cast
 
 from steward.contract import linear_re as re
 from steward.contract.tool import RiskLevel, ToolHints, ToolSpec
-from steward.policy.leavings import is_left_somewhere, keeps_what_it_reads, saves_by_parameter, takes_a_step
 from steward.policy.lexicon import PLAIN_READS, VERBS, Act, Verb
+from steward.policy.side_effects import (
+    is_left_somewhere,
+    keeps_what_it_reads,
+    saves_by_parameter,
+    takes_a_step,
+)
 from steward.policy.wording import (
     CAMEL,
     head_verb,
@@ -27,7 +32,7 @@ from steward.policy.wording import (
 )
 
 
-class Kind(StrEnum):
+class EffectKind(StrEnum):
     """As the protocol's annotations mean them: a write only adds, the destructive changes what was there."""
 
     READ_ONLY = "read_only"
@@ -37,7 +42,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    kind: Kind
+    kind: EffectKind
     probability: float
     reasons: tuple[str, ...] = ()
 
@@ -48,9 +53,9 @@ class Estimate:
 
 
 _PROPOSED = {
-    Kind.READ_ONLY: RiskLevel.REVERSIBLE,
-    Kind.WRITE: RiskLevel.REVERSIBLE_WITH_DELAY,
-    Kind.DESTRUCTIVE: RiskLevel.IRREVERSIBLE,
+    EffectKind.READ_ONLY: RiskLevel.REVERSIBLE,
+    EffectKind.WRITE: RiskLevel.REVERSIBLE_WITH_DELAY,
+    EffectKind.DESTRUCTIVE: RiskLevel.IRREVERSIBLE,
 }
 
 # Log-odds that a tool changes something; docs/decisions/0008 says how they were chosen and measured.
@@ -132,8 +137,8 @@ class _Scale:
         changes = 1 / (1 + math.exp(-self.score))
         reasons = tuple(self.reasons)
         if changes < _READ_BELOW:
-            return Estimate(kind=Kind.READ_ONLY, probability=round(1 - changes, 4), reasons=reasons)
-        kind = Kind.WRITE if self.worst is Act.WRITE else Kind.DESTRUCTIVE
+            return Estimate(kind=EffectKind.READ_ONLY, probability=round(1 - changes, 4), reasons=reasons)
+        kind = EffectKind.WRITE if self.worst is Act.WRITE else EffectKind.DESTRUCTIVE
         return Estimate(kind=kind, probability=round(max(changes, 0.5), 4), reasons=reasons)
 
 

@@ -8,6 +8,7 @@ that goes out with words of memory, documents or files asks first. What the pers
 import base64
 import binascii
 import codecs
+import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +19,20 @@ from steward.contract.runs import RunRecord
 from steward.contract.stems import english_stem
 from steward.contract.tool import Effect, Origin, ToolSpec
 from steward.policy.common import COMMON_WORDS
+from steward.policy.sensitive import LOOK_ALIKES
 
-PRIVATE = frozenset(("memory", "knowledge", "files", "tasks", "resources", "notes"))  # categories of our own
+# Categories of our own whose answers hold nothing that the person keeps here. Any other is private.
+NOBODYS = frozenset(("web", "calculation", "time", "agents", "skills", "conversation"))
 WRITTEN_BY_OTHERS = frozenset(("web", "knowledge", "files", "resources"))
 GOING_OUT = frozenset(("web", "resources"))
+SAID_LATER = frozenset(("schedules",))  # what these are told, an agent hears as the person's own words
 PUBLIC = frozenset(("list_resources", "list_prompts"))  # what a server says that it has
 SEARCHES = frozenset(("web_search",))
 
 MOST_SHOWN = 8
 MOST_VALUES = 20_000
 MOST_CHARACTERS = 200_000
+MOST_LAYERS = 3  # one disguise within another
 SHORTEST_WORD, SHORTEST_NUMBER, SHORTEST_MIXED = 4, 5, 4
 SHORTEST_HIDDEN = 6  # a word that is looked for inside others
 LONGEST_PLAIN = 24  # a longer run of letters and digits that nobody wrote may be a text in disguise
@@ -35,6 +40,8 @@ LONGEST_PLAIN = 24  # a longer run of letters and digits that nobody wrote may b
 _COMMON_STEMS = frozenset(map(english_stem, COMMON_WORDS))
 _WORD = re.compile(r"[^\W_]+")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,6}")
+_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+_NESTED = re.compile(r"(%)(?:25)+|(&)(?:amp;)+|(\\)\\+")  # an escape of an escape, however deep
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]}]{1,2000}")
 _ABOUT = re.compile(
     r"(?:^|_)(?:id|ids|at|timestamp|date|score|relevance|status|kind|type|user|source|risk|sha256)$"
@@ -42,16 +49,17 @@ _ABOUT = re.compile(
 
 
 def goes_out(spec: ToolSpec) -> bool:
-    """Whether what this tool is told leaves Steward: to the web, or to a server that somebody else wrote."""
-    return spec.origin is Origin.SERVER or (spec.origin is Origin.BUILTIN and spec.category in GOING_OUT)
+    """Whether what this tool is told leaves Steward, to the web or to a server that somebody else wrote; or
+    comes back as words of the person, which may."""
+    ours = spec.origin is Origin.BUILTIN and spec.category in GOING_OUT | SAID_LATER
+    return spec.origin is Origin.SERVER or ours
 
 
 def is_private(spec: ToolSpec) -> bool:
-    """Whether its answers are the person's own: memory, documents, files; a closed server's."""
+    """Whether its answers are the person's own: memory, documents, files, the record; a closed server's."""
     if spec.origin is Origin.SERVER:
         return spec.hints.open_world is False
-    ours = spec.origin is Origin.BUILTIN and spec.effect is Effect.READS and spec.category in PRIVATE
-    return ours and spec.name not in PUBLIC
+    return spec.origin is Origin.BUILTIN and spec.category not in NOBODYS and spec.name not in PUBLIC
 
 
 def is_untrusted(spec: ToolSpec) -> bool:
@@ -61,14 +69,18 @@ def is_untrusted(spec: ToolSpec) -> bool:
     )
 
 
-def note_answer(run: RunRecord, spec: ToolSpec, answer: object) -> None:
-    """Take an answer that was read into a run's record."""
+def note_answer(run: RunRecord, spec: ToolSpec, answer: object, *, given: object = None) -> None:
+    """Take an answer that was read into a run's record. `given`: what the tool was told."""
     private, untrusted = is_private(spec), is_untrusted(spec)
     if not private and not untrusted:
         return
-    text = "\n".join(texts_of(answer))
+    texts = texts_of(answer, but=_ABOUT if spec.origin is Origin.BUILTIN else None)
+    text = "\n".join(texts)
     if private:
-        run.read_private(words_of(text), place_of(spec))
+        # What a change only says back was known to whoever made it.
+        echo = frozenset[str]() if spec.effect is Effect.READS else words_of("\n".join(texts_of(given)))
+        run.read_private(words_of(text) - echo, place_of(spec))
+        run.full |= len(texts) >= MOST_VALUES
     if untrusted:
         run.read_untrusted(text, spec.name)
     if spec.origin is Origin.BUILTIN and spec.name in SEARCHES:
@@ -87,31 +99,35 @@ def would_carry(spec: ToolSpec, arguments: Mapping[str, object], run: RunRecord 
         return None
     if run.full:
         return f"It sends words out, and more was read since '{run.untrusted}' than can be compared with it."
-    text = "\n".join(texts_of(arguments, answer=False))
-    if run.private and len(text) > MOST_CHARACTERS:
+    later = spec.origin is Origin.BUILTIN and spec.category in SAID_LATER
+    texts = texts_of(arguments, but=_ABOUT if later else None)
+    text = "\n".join((*texts, *(_keys_of(arguments) - _keys_of(spec.input_schema))))
+    if run.private and (len(text) > MOST_CHARACTERS or len(texts) >= MOST_VALUES):
         return "It sends out more text than can be compared with what was read."
     if not run.private or text.strip() in run.addresses:
         return None
-    return _words_shown(_carried(text, run, place_of(spec)), run) or _opaque_shown(_opaque(text, run), run)
+    does = "have an agent told, as if you had said it," if later else "send out"
+    words = _carried(text, run, place_of(spec))
+    return _words_shown(words, run, does) or _opaque_shown(_opaque(text, run), run, does)
 
 
-def _words_shown(words: Sequence[str], run: RunRecord) -> str | None:
+def _words_shown(words: Sequence[str], run: RunRecord, does: str) -> str | None:
     if not words:
         return None
     shown = ", ".join(f'"{word}"' for word in words[:MOST_SHOWN])
     more = f" and {len(words) - MOST_SHOWN} more" if len(words) > MOST_SHOWN else ""
     sources = sorted({source for word in words for source in run.private[word]})
     return (
-        f"It would send out {shown}{more}, read in private by {', '.join(sources)}, "
+        f"It would {does} {shown}{more}, read in private by {', '.join(sources)}, "
         f"after '{run.untrusted}' brought in text that others wrote."
     )
 
 
-def _opaque_shown(opaque: str | None, run: RunRecord) -> str | None:
+def _opaque_shown(opaque: str | None, run: RunRecord, does: str) -> str | None:
     if opaque is None:
         return None
     return (
-        f'It would send out "{opaque[:40]}", which nobody wrote and nobody can read, after private text '
+        f'It would {does} "{opaque[:40]}", which nobody wrote and nobody can read, after private text '
         f"was read and '{run.untrusted}' brought in text that others wrote."
     )
 
@@ -121,23 +137,37 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word for word in set(_WORD.findall(_plain(text))) if _says_something(word))
 
 
-def texts_of(value: object, *, answer: bool = True) -> Iterator[str]:
-    """Every text and number in a value; of an answer without the notes about it (ids, times, scores)."""
+def texts_of(value: object, *, but: re.Pattern[str] | None = None) -> list[str]:
+    """Texts and numbers in a value, MOST_VALUES at most; without what stands under keys like `but`."""
+    found: list[str] = []
     stack: list[object] = [value]
-    for _ in range(MOST_VALUES):
-        if not stack:
-            return
+    while stack and len(found) < MOST_VALUES:
         current = stack.pop()
         if isinstance(current, str):
-            yield current
+            found.append(current)
         elif isinstance(current, Mapping):
-            for key, item in cast("Mapping[object, object]", current).items():
-                if not (answer and _ABOUT.search(str(key))):
-                    stack.append(item)
+            items = cast("Mapping[object, object]", current).items()
+            stack.extend(item for key, item in items if but is None or not but.search(str(key)))
         elif isinstance(current, list | tuple):
             stack.extend(cast("Sequence[object]", current))
         elif isinstance(current, int | float) and not isinstance(current, bool):
-            yield str(current)
+            found.append(str(current))
+    return found
+
+
+def _keys_of(value: object) -> set[str]:
+    """The names under which things stand in it, at any depth."""
+    found: set[str] = set()
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Mapping):
+            items = cast("Mapping[object, object]", current)
+            found.update(map(str, items))
+            stack.extend(items.values())
+        elif isinstance(current, list | tuple):
+            stack.extend(cast("Sequence[object]", current))
+    return found
 
 
 def _carried(text: str, run: RunRecord, place: str) -> list[str]:
@@ -159,13 +189,29 @@ def _carried(text: str, run: RunRecord, place: str) -> list[str]:
 
 def _readings(text: str) -> Iterator[str]:
     """The text as written and as somebody at the other end may read it."""
-    plain = unquote(text)
-    yield plain
-    yield plain[::-1]
-    yield codecs.encode(plain, "rot13")
-    decoded = [part for token in _ENCODED.findall(plain) for part in _decoded(token)]
-    if decoded:
-        yield "\n".join(decoded)
+    for _ in range(MOST_LAYERS):
+        plain = _unescaped(text)
+        yield plain
+        yield plain[::-1]
+        yield codecs.encode(plain, "rot13")
+        text = "\n".join({part for token in _ENCODED.findall(plain) for part in _decoded(token)})
+        if not text:
+            return
+
+
+def _unescaped(text: str) -> str:
+    """With percent signs, entities and escapes read, also where one is written in another."""
+    for _ in range(MOST_LAYERS):
+        plain = _one_layer_less(text)
+        if plain == text:
+            break
+        text = plain
+    return text
+
+
+def _one_layer_less(text: str) -> str:
+    plain = html.unescape(unquote(_NESTED.sub(r"\1\2\3", text)))
+    return _ESCAPED.sub(lambda escape: chr(int(escape[1] or escape[2], 16)), plain)
 
 
 def _decoded(token: str) -> Iterator[str]:
@@ -185,7 +231,10 @@ def _decoded(token: str) -> Iterator[str]:
 
 
 def _opaque(text: str, run: RunRecord) -> str | None:
-    """A long run of letters and digits that stands in nothing that was typed or read."""
+    """A long run of letters and digits that nobody typed and that was not read, or escapes without end."""
+    plain = _unescaped(text)
+    if _one_layer_less(plain) != plain:
+        return text
     for token in _ENCODED.findall(text):
         mixed = _has_digit(token) or (token != token.lower() and token != token.upper())
         if len(token) >= LONGEST_PLAIN and mixed and token not in run.said and token not in run.seen:
@@ -198,7 +247,7 @@ def _plain(text: str) -> str:
     return (
         folded
         if folded.isascii()
-        else "".join(c for c in folded if unicodedata.category(c) not in ("Mn", "Cf"))
+        else "".join(c for c in folded if unicodedata.category(c) not in ("Mn", "Cf")).translate(LOOK_ALIKES)
     )
 
 

@@ -25,23 +25,32 @@ _REVERSIBLE_NAMES = (
     "memory_search",
     "list_tasks",
     "query_knowledge_base",
+    "calculate",
+    "list_memories",
+    "list_documents",
+    "read_document",
+    "show_record",
     # writes to Steward's own store, which keeps the history
     "add_task",
     "update_task",
     "complete_task",
+    "add_schedule",
+    "change_schedule",
     "store_memory",
     "save_fact",
     "ingest_documents",
     "augment_knowledge",
     "manage_collections",
     "manage_projects",
+    "delete_conversation",  # can be restored for 30 days
+    "undo",  # can be taken back itself
     # asks a person, changes nothing
     "request_human_input",
 )
 _DELAYED_NAMES = ("log_to_obsidian", "send_email", "create_calendar_event", "schedule_task")
 _IRREVERSIBLE_NAMES = (
     "delete_task",
-    "delete_conversation",
+    "remove_schedule",
     "forget",
     "forget_memory",
     "code_execution",

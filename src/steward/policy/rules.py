@@ -4,6 +4,8 @@ Owns the file's format and its limits. Reading the file belongs to bootstrap; ap
 `approval`. A file that asks for less than the specifications fix is refused as a whole.
 """
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,22 +27,60 @@ _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One call, as rules look at it."""
+
+    names: Sequence[str]  # the tool's name and its aliases
+    arguments: Mapping[str, Any]
+    user: str | None = None  # for whom it acts
+    resolve: Resolve | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """What the workspace says about the tools that a pattern names, when the conditions hold."""
 
     tool: str
     risk: RiskLevel | None = None
     trust: bool | None = None
+    never: bool = False  # it does not run, and nobody is asked
     when: tuple[tuple[str, str], ...] = ()
+    arguments: Mapping[str, Any] | None = None  # exactly these, and no others
+    user: str | None = None  # for this user only
 
     @property
     def exact(self) -> bool:
         return not _WILD.search(self.tool)
 
-    def covers(self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None) -> bool:
-        return any(matches_glob(name, self.tool) for name in names) and all(
-            _holds(key, arguments.get(key), pattern, resolve=resolve) for key, pattern in self.when
+    @property
+    def id(self) -> str:
+        """The same for rules that say the same, wherever in the file they stand."""
+        said = [self.tool, self.risk, self.trust, self.never, self.when, self.arguments, self.user]
+        packed = json.dumps(said, sort_keys=True, default=str)
+        return hashlib.sha256(packed.encode()).hexdigest()[:8]
+
+    def covers(self, asked: Asked) -> bool:
+        if self.user is not None and self.user != asked.user:
+            return False
+        if not any(matches_glob(name, self.tool) for name in asked.names):
+            return False
+        if self.arguments is not None and not _same(self.arguments, asked.arguments):
+            return False
+        return all(
+            _holds(key, asked.arguments.get(key), pattern, resolve=asked.resolve)
+            for key, pattern in self.when
         )
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two JSON values are the same one: 1, 1.0 and true are three."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        ours, theirs = cast("Mapping[str, object]", one), cast("Mapping[str, object]", other)
+        return ours.keys() == theirs.keys() and all(_same(ours[key], theirs[key]) for key in ours)
+    if isinstance(one, list) and isinstance(other, list):
+        items, others = cast("list[object]", one), cast("list[object]", other)
+        return len(items) == len(others) and all(map(_same, items, others))
+    return type(cast("object", one)) is type(other) and one == other
 
 
 class DoubtError(Exception):
@@ -74,14 +114,13 @@ class Rules:
         """These rules with more paths whose use always asks, as the folders of the workspace itself."""
         return replace(self, protected=(*self.protected, *(f"{plain_path(path)}/**" for path in paths)))
 
-    def rating(
-        self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None
-    ) -> RiskLevel | None:
+    def and_rule(self, rule: Rule) -> "Rules":
+        return replace(self, rules=(*self.rules, rule))
+
+    def rating(self, asked: Asked) -> RiskLevel | None:
         """The configured rating of a tool by its names: a full name beats a pattern; the highest counts."""
         rated = [
-            (rule.exact, rule.risk)
-            for rule in self.rules
-            if rule.risk is not None and rule.covers(names, arguments, resolve)
+            (rule.exact, rule.risk) for rule in self.rules if rule.risk is not None and rule.covers(asked)
         ]
         if not rated:
             return None
@@ -96,16 +135,14 @@ class Rules:
             if rule.risk is not None and any(matches_glob(name, rule.tool) for name in names)
         ]
 
-    def trusts(
-        self, names: Sequence[str], arguments: Mapping[str, Any], resolve: Resolve | None
-    ) -> bool | None:
+    def trusts(self, asked: Asked) -> bool | None:
         """Whether the workspace trusts this call: one 'no' outweighs any 'yes'; None when it is silent."""
-        words = {
-            rule.trust
-            for rule in self.rules
-            if rule.trust is not None and rule.covers(names, arguments, resolve)
-        }
+        words = {rule.trust for rule in self.rules if rule.trust is not None and rule.covers(asked)}
         return None if not words else words == {True}
+
+    def forbids(self, asked: Asked) -> Rule | None:
+        """The rule by which this call never runs."""
+        return next((rule for rule in self.rules if rule.never and rule.covers(asked)), None)
 
 
 def floor(tool: str) -> RiskLevel:
@@ -155,27 +192,40 @@ class _Parser:
     def _rule(self, entry: object, index: int) -> Rule:
         where = f"rule {index}"
         table = self._table(entry, where)
-        self._only(table, {"tool", "risk", "trust", "when"}, f"{where}.")
+        self._only(table, {"tool", "risk", "trust", "never", "when", "arguments", "user"}, f"{where}.")
         if "tool" not in table:
             self._refuse_key(
                 where, "has no 'tool'.", 'Name the tool, for example tool = "files__write_file".'
             )
-        trust = table.get("trust")
-        if not (trust is None or isinstance(trust, bool)):
-            self._refuse_key(f"{where}.trust", "must be true or false.", "Write trust = true.")
-        risk = table.get("risk")
-        if risk is None and trust is None:
-            self._refuse_key(where, "says nothing.", 'Add risk = "..." or trust = true.')
+        risk, trust, never = self._said(table, where)
         when = self._table(table.get("when", {}), f"{where}.when")
         for name, pattern in when.items():
             if not isinstance(pattern, str) or not pattern:
                 self._refuse_key(f"{where}.when.{name}", "must be a pattern.", 'Write "/home/me/notes/**".')
+        user = table.get("user")
+        if not (user is None or (isinstance(user, str) and user)):
+            self._refuse_key(f"{where}.user", "must be a user.", 'Write user = "local".')
         return Rule(
             tool=self._tool(table["tool"], f"{where}.tool"),
-            risk=None if risk is None else self._risk(risk, f"{where}.risk"),
+            risk=risk,
             trust=trust,
+            never=never,
             when=tuple((name, str(pattern)) for name, pattern in when.items()),
+            arguments=self._table(table["arguments"], f"{where}.arguments") if "arguments" in table else None,
+            user=user,
         )
+
+    def _said(self, table: Mapping[str, Any], where: str) -> tuple[RiskLevel | None, bool | None, bool]:
+        risk, trust, never = table.get("risk"), table.get("trust"), table.get("never", False)
+        if not (trust is None or isinstance(trust, bool)):
+            self._refuse_key(f"{where}.trust", "must be true or false.", "Write trust = true.")
+        if not isinstance(never, bool):
+            self._refuse_key(f"{where}.never", "must be true or false.", "Write never = true.")
+        if risk is None and trust is None and not never:
+            self._refuse_key(where, "says nothing.", 'Add risk = "...", trust = true or never = true.')
+        if never and not (risk is None and trust is None):
+            self._refuse_key(where, "says never and something else.", "Leave out 'risk' and 'trust'.")
+        return None if risk is None else self._risk(risk, f"{where}.risk"), trust, never
 
     def _within_limits(self, rule: Rule) -> None:
         """Refuse what the door would not honour anyway, so that nobody relies on it."""

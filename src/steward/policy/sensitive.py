@@ -15,7 +15,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from steward.contract import linear_re
-from steward.policy.material import glob_reaches, names_secret
+from steward.policy.sensitive_paths import glob_reaches, names_secret
 
 Resolve = Callable[[str], str]
 
@@ -47,7 +47,7 @@ _GLOB = re.compile(r"[*?\[{]")
 _MORE_THAN_A_PATH = re.compile(r"[\s\"']")
 _HARMLESS = re.compile(r"\A[A-Za-z0-9 ,_-]*+[.:!]?")
 _SLASHES = str.maketrans("\u2044\u2215\u29f8\u2571\u2216\u29f5\\", "///////")
-_LOOK_ALIKES = str.maketrans(
+LOOK_ALIKES = str.maketrans(
     "\u0430\u0441\u0501\u0435\u04bb\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0455\u0442\u0443\u0445\u051d"
     "\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u0261\u2010\u2011\u2012\u2013\u2014\u2212",
     "acdehijkmhopstyxw" + "aeikvoptux" + "ig" + "------",
@@ -236,7 +236,7 @@ def _plain(text: str) -> str:
     """Lower case with slashes, without marks, invisible characters and letters that only look Latin."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text.casefold())
-        text = "".join(c for c in text if unicodedata.category(c) not in {"Mn", "Cf"}).translate(_LOOK_ALIKES)
+        text = "".join(c for c in text if unicodedata.category(c) not in {"Mn", "Cf"}).translate(LOOK_ALIKES)
     return text.translate(_SLASHES).casefold()
 
 

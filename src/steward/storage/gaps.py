@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from steward.storage import sql
-from steward.storage.postgres import Database
+from steward.storage.database import sql
+from steward.storage.database.postgres import Database
 
 SQL = sql.load("gaps")
 

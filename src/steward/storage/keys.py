@@ -6,8 +6,8 @@ import asyncpg
 
 from steward.contract.errors import ConflictError
 from steward.policy.access import Key, Role
-from steward.storage import sql
-from steward.storage.postgres import Database
+from steward.storage.database import sql
+from steward.storage.database.postgres import Database
 
 SQL = sql.load("keys")
 

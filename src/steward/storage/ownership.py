@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from steward.contract.errors import ErrorCode, InputError, StewardError
-from steward.storage import sql
-from steward.storage.postgres import Session
+from steward.storage.database import sql
+from steward.storage.database.postgres import Session
 
 SQL = sql.load("ownership")
-STAYS = frozenset({"api_keys"})  # what opens a door here must not open one elsewhere
+# What opens a door here must not open one elsewhere, nor answer a request of another day or take it back.
+STAYS = frozenset({"api_keys", "long_calls", "request_replays", "undo_steps"})
 _LOCAL: Mapping[str, frozenset[str]] = {  # columns that only mean something to programs running now
     "proposals": frozenset({"instance"}),
-    "conversations": frozenset({"claimed_by", "stop_requested"}),
+    "conversations": frozenset({"claimed_by", "stop_requested", "lease", "leased_until"}),
 }
 # A call that was running elsewhere is not running here, and nobody will say how it ended.
 _READ_AS = {("proposals", "state"): "CASE r.state WHEN 'running' THEN 'unknown' ELSE r.state END"}
@@ -43,7 +44,7 @@ class Owned:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenIn:
     added: int
     present: int
 
@@ -95,13 +96,13 @@ class OwnedRows:
         await self._session.execute(SQL.make_room)
         await self._session.execute(SQL.make_newcomers)
 
-    async def take(self, table: Owned, columns: Sequence[str], lines: Iterator[str]) -> Taken:
+    async def take(self, table: Owned, columns: Sequence[str], lines: Iterator[str]) -> TakenIn:
         """Add what is not there. Children come in only with a parent that came in with them."""
         await self._session.execute("DELETE FROM pg_temp.incoming")
         came = await self._receive(lines)
         shared = [name for name in columns if name in table.columns]
         if not came or not shared:
-            return Taken(0, 0)
+            return TakenIn(0, 0)
         try:
             added = await self._session.fetchval(self._insertion(table, shared), self._user)
         except StewardError as error:
@@ -110,7 +111,7 @@ class OwnedRows:
             raise
         for column in table.itself & set(shared):
             await self._session.execute(_pointing(table, column), self._user)
-        return Taken(added, came - added)
+        return TakenIn(added, came - added)
 
     async def _receive(self, lines: Iterator[str]) -> int:
         count = 0

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import asyncpg
 
 from steward.contract.pins import Pin
-from steward.storage import sql
-from steward.storage.postgres import Database
+from steward.storage.database import sql
+from steward.storage.database.postgres import Database
 
 SQL = sql.load("pins")
 

@@ -1,7 +1,8 @@
 """Proposals in PostgreSQL: every step one statement, so that two programs cannot both take it.
 
-A claim carries the key of the program that runs it (presence.py). Before anything is read, claims whose
-program is gone become 'unknown': they may have happened, and are never run again.
+A claim carries the key of the program that runs it (programs.py). Before anything is read, claims whose
+program is gone become 'unknown': they may have happened, and are never run again. A claim whose
+answer never came, because the connection was lost at that moment, has run nothing: it waits again.
 """
 
 import builtins
@@ -12,6 +13,7 @@ from typing import Any
 import asyncpg
 
 from steward.contract.call import Caller, CallerKind
+from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.ports import Page
 from steward.orchestrator.proposals import (
@@ -25,8 +27,8 @@ from steward.orchestrator.proposals import (
     Running,
     Waiting,
 )
-from steward.storage import cursor, sql
-from steward.storage.postgres import Database
+from steward.storage.database import cursor, sql
+from steward.storage.database.postgres import Database
 
 SQL = sql.load("proposals")
 
@@ -55,10 +57,11 @@ class PostgresProposalStore:
             proposal.created_at,
             proposal.expires_at,
             proposal.effect,
+            proposal.elsewhere,
         )
 
     async def get(self, proposal_id: str) -> Proposal | None:
-        await self._database.execute(SQL.settle_abandoned)
+        await self.settle()
         row = await self._database.fetchrow(SQL.get_proposal, proposal_id)
         return _proposal(row) if row else None
 
@@ -71,7 +74,7 @@ class PostgresProposalStore:
         after: str | None = None,
     ) -> Page:
         created_at, last_id = cursor.decode(after)
-        await self._database.execute(SQL.settle_abandoned)
+        await self.settle()
         # One row more than asked for tells whether there is another page.
         rows = await self._database.fetch(
             SQL.list_proposals, builtins.list(states), created_at, last_id, limit + 1, user
@@ -81,6 +84,15 @@ class PostgresProposalStore:
         return Page(items=shown, next=cursor.encode(shown[-1].created_at, shown[-1].id) if more else None)
 
     async def claim(self, proposal_id: str, receipt: Receipt) -> bool:
+        try:
+            return await self._claimed(proposal_id, receipt)
+        except BaseException as error:
+            # Also of a caller who gives up: the database may have taken it down all the same.
+            if not isinstance(error, StewardError) or error.in_doubt:
+                self._database.program.unheard.append((proposal_id, receipt.approved_at))
+            raise
+
+    async def _claimed(self, proposal_id: str, receipt: Receipt) -> bool:
         claimed = await self._database.fetchval(
             SQL.claim_proposal,
             proposal_id,
@@ -93,7 +105,7 @@ class PostgresProposalStore:
             receipt.answered_by.value,
             receipt.role,
             receipt.client,
-            await self._database.instance(),
+            await self._database.program.hold(),
         )
         return bool(claimed)
 
@@ -102,6 +114,17 @@ class PostgresProposalStore:
 
     async def reject(self, proposal_id: str, *, by: str, at: datetime, why: str | None) -> bool:
         return bool(await self._database.fetchval(SQL.reject_proposal, proposal_id, by, at, why))
+
+    async def settle(self) -> None:
+        """What was claimed and will not be run becomes what it is: unknown, or waiting."""
+        program = self._database.program
+        await program.bury()
+        await self._database.execute(SQL.settle_abandoned)
+        if program.unheard:  # kept until found: one that was asked for may still be on its way
+            ids, times = zip(*program.unheard, strict=True)
+            rows = await self._database.fetch(SQL.put_back_unheard, program.key, ids, times)
+            found = {(row["id"], row["at"]) for row in rows}
+            program.unheard = [each for each in program.unheard if each not in found]
 
 
 def _proposal(row: asyncpg.Record) -> Proposal:
@@ -122,6 +145,7 @@ def _proposal(row: asyncpg.Record) -> Proposal:
         created_at=row["created_at"],
         expires_at=row["expires_at"],
         effect=row["effect"],
+        elsewhere=row["elsewhere"],
         state=_state(row),
     )
 
@@ -153,3 +177,8 @@ def _receipt(row: asyncpg.Record) -> Receipt:
         client=row["approver_client"],
         definition_hash=row["definition_hash"],
     )
+
+
+async def count_waiting(database: Database) -> int:
+    """How many wait for a person now, of everybody."""
+    return await database.fetchval(SQL.count_waiting)

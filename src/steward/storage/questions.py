@@ -8,8 +8,8 @@ import asyncpg
 from steward.contract.call import new_id
 from steward.contract.errors import ConflictError, InputError, NotFoundError
 from steward.contract.questions import Question
-from steward.storage import sql
-from steward.storage.postgres import Database
+from steward.storage.database import sql
+from steward.storage.database.postgres import Database
 
 SQL = sql.load("questions")
 

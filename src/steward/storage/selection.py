@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from steward.storage import sql
-from steward.storage.postgres import Database
+from steward.storage.database import sql
+from steward.storage.database.postgres import Database
 
 if TYPE_CHECKING:
     import numpy as np

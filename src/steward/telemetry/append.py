@@ -6,10 +6,10 @@ memory. Does not own what a line says.
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -32,18 +32,44 @@ class AppendFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor: int | None = None
+        self._end = 0  # of the file after our last line, where nobody else wrote at that moment
+        self._named = False  # whether the folder's entry of this file is known to be on the disk
 
     def append(self, line: bytes) -> None:
         """Append the line, which has no newline in it. Raises `OSError` when not all of it was written."""
         descriptor, size = self._open()
         try:
-            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            # What ends where our last line did was whole when we wrote it: no need to read it again.
+            torn = size not in (0, self._end) and os.pread(descriptor, 1, size - 1) != b"\n"
             data = b"\n%b\n" % line if torn else b"%b\n" % line
             if os.write(descriptor, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            self._end = size + len(data)
         except OSError:
             self.close()  # whoever repairs this may put another file or disk in its place
             raise
+
+    def syncing(self) -> Callable[[], None]:
+        """What waits until all that was appended is on the disk, with the file's name; for another thread.
+
+        Call it once: it holds a descriptor of its own, so that the file may be closed meanwhile.
+        """
+        descriptor = os.dup(self._open()[0])
+        unnamed, self._named = not self._named, True
+
+        def sync() -> None:
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if unnamed:
+                folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+
+        return sync
 
     def size(self) -> int:
         return self._open()[1]
@@ -59,6 +85,7 @@ class AppendFile:
             if status.st_nlink:
                 return self._descriptor, status.st_size
             self.close()  # somebody removed the file: lines must not vanish with it
+        self._named, self._end = False, 0
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._descriptor = os.open(self.path, flags, 0o600)
@@ -84,16 +111,15 @@ class DailyFiles:
                     days.append(date.fromisoformat(path.stem.removeprefix(f"{self.name}-")))
         return sorted(days)
 
-    def remove_older(self, today: date, *, keep_days: int) -> None:
-        """Remove the files in which even the last line is older than `keep_days` days."""
-        for day in self.days():
-            if day < today - timedelta(days=keep_days):
-                with suppress(OSError):  # another process was faster, or it goes next time
-                    self.path(day).unlink()
+    def keep_last(self, count: int) -> None:
+        """Remove all but the last days that have lines. Which day it is by the clock does not matter."""
+        for day in self.days()[:-count]:
+            with suppress(OSError):  # another process was faster, or it goes next time
+                self.path(day).unlink()
 
 
 class DailyAppender:
-    """Appends to the file of a line's day; drops files past their retention when a day begins."""
+    """Appends to the file of a line's day; drops what is more than `keep_days` of them when one begins."""
 
     def __init__(self, files: DailyFiles, *, keep_days: int) -> None:
         self._files = files
@@ -102,11 +128,15 @@ class DailyAppender:
         self._day: date | None = None
         self._swept: date | None = None
 
-    def append(self, line: bytes, *, day: date, today: date) -> None:
+    def append(self, line: bytes, *, day: date) -> None:
         self.file(day).append(line)
-        if self._swept != today:
-            self._swept = today
-            self._files.remove_older(today, keep_days=self._keep_days)
+        if self._swept != day:
+            self._swept = day
+            self._files.keep_last(self._keep_days)
+
+    def syncing(self) -> Callable[[], None] | None:
+        """The same for the file that the last line went to; None where there is none."""
+        return None if self._file is None else self._file.syncing()
 
     def file(self, day: date) -> AppendFile:
         if self._file is None or self._day != day:

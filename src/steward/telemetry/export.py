@@ -66,7 +66,7 @@ class Sender(Protocol):
 S = TypeVar("S", bound=Sender)
 
 
-class Connection(Generic[S]):
+class LazyExporter(Generic[S]):
     """An OTLP exporter that is made when it is first needed, in the background thread that needs it.
 
     Where nobody listens on this machine there is none: data is dropped at once, without gRPC and its
@@ -101,7 +101,7 @@ class OtlpExporter(SpanExporter):
     """Sends spans over gRPC."""
 
     def __init__(self, endpoint: str) -> None:
-        self._connection = Connection(endpoint, _span_sender)
+        self._connection = LazyExporter(endpoint, _span_sender)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         sender = self._connection.sender()

@@ -78,11 +78,11 @@ class Masker:
             packed = pack(value)
         except (TypeError, ValueError, RecursionError):  # huge integers, lone surrogates, cycles
             return pack(self._walk(value, 0))
-        return pack(self._walk(value, 0)) if self._suspicious(packed) else packed
+        return pack(self._walk(value, 0)) if self.suspicious(packed) else packed
 
     def masked_json(self, packed: bytes) -> bytes:
         """The same for a value that was serialised before it was masked."""
-        return pack(self._walk(orjson.loads(packed), 0)) if self._suspicious(packed) else packed
+        return pack(self._walk(orjson.loads(packed), 0)) if self.suspicious(packed) else packed
 
     def clip(self, value: Any, limit: int) -> str:
         """At most `limit` bytes of masked JSON (of the bare text for a string); work is bounded too."""
@@ -94,7 +94,7 @@ class Masker:
             return shown.decode()
         return shown[: limit - len(_CLIPPED.encode())].decode(errors="ignore") + _CLIPPED
 
-    def _suspicious(self, packed: bytes) -> bool:
+    def suspicious(self, packed: bytes) -> bool:
         """Whether a walk could find anything. Never a wrong no; a wrong yes costs that walk."""
         text = packed.decode()
         if any(secret in text for secret in self._known) or holds_token(text):

@@ -18,7 +18,7 @@ from opentelemetry.sdk.metrics.export import (
 from opentelemetry.sdk.resources import Resource
 
 from steward.orchestrator.metrics import ToolMetrics
-from steward.telemetry.export import SEND_SECONDS, Connection
+from steward.telemetry.export import SEND_SECONDS, LazyExporter
 from steward.telemetry.metrics import Snapshot
 from steward.telemetry.tracing import CLOSING_SECONDS, SERVICE_NAME
 
@@ -108,7 +108,7 @@ class _MetricSender(Protocol):
 class _OtlpMetricExporter(MetricExporter):
     def __init__(self, endpoint: str) -> None:
         super().__init__()
-        self._connection = Connection(endpoint, _metric_sender)
+        self._connection = LazyExporter(endpoint, _metric_sender)
 
     def export(
         self,

@@ -99,7 +99,7 @@ _QUOTED_OR_WORD = r"""(\\*["'])?(?(2)(?:(?!\2)(?:\\.|.))*|[^\s"',;&<>)\]}]{3,})"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SecretShape:
     """A pattern, looked for only where one of its markers stands in the lower-cased text.
 
     Its groups are what stays: everything after the last of them is replaced. `folded` patterns are
@@ -125,12 +125,12 @@ class Shape:
         return "".join((*parts, text[done:])) if parts else text
 
 
-def _folded(markers: str, pattern: str) -> Shape:
-    return Shape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=True)
+def _folded(markers: str, pattern: str) -> SecretShape:
+    return SecretShape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=True)
 
 
-def _exact(markers: str, pattern: str) -> Shape:
-    return Shape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
+def _exact(markers: str, pattern: str) -> SecretShape:
+    return SecretShape(frozenset(markers.split()), re.compile(pattern, re.DOTALL), folded=False)
 
 
 _IN_COMMAND = r"\b[^\n|;&]{0,300}?\s"
@@ -229,7 +229,7 @@ def markers_in(lowered: str) -> list[str]:
     return [marker for marker in _MARKERS if marker in lowered]
 
 
-def shapes_for(markers: list[str]) -> list[Shape]:
+def shapes_for(markers: list[str]) -> list[SecretShape]:
     """The shapes worth looking for, in their order."""
     wanted = {place for marker in markers for place in _BY_MARKER.get(marker, ())}
     return [SHAPES[place] for place in sorted(wanted)]

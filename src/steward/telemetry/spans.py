@@ -1,7 +1,7 @@
 """Finished spans in local files, so that a trace can be shown where no collector runs.
 
-Owns `traces-YYYY-MM-DD.jsonl` (a week of them, each bounded) and finding a trace in them. Knows nothing
-of OpenTelemetry: a span arrives as a plain record.
+Owns `traces-YYYY-MM-DD.jsonl` (the last seven days that have any, each bounded) and finding a trace in them.
+Knows nothing of OpenTelemetry: a span arrives as a plain record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class SpanSink:
                 if self._appender.file(today).size() + len(line) > self._day_bytes:
                     self._problem = "today's trace file is full; spans are dropped until tomorrow"
                     return False
-                self._appender.append(line, day=today, today=today)
+                self._appender.append(line, day=today)
         except OSError as error:
             self._problem = error.strerror or str(error)
             return False

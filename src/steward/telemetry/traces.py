@@ -28,7 +28,12 @@ class Traces(Protocol):
     def tool_call(self, call: ToolCall) -> AbstractContextManager[CallSpan]: ...
 
     def agent_run(
-        self, task_description: str, *, agent: str | None = None, correlation_id: str | None = None
+        self,
+        task_description: str,
+        *,
+        agent: str | None = None,
+        conversation: str | None = None,
+        correlation_id: str | None = None,
     ) -> AbstractContextManager[RunSpan]: ...
 
     def function_call(

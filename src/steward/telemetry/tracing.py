@@ -19,8 +19,10 @@ from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolR
 from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.ports import CallSpan, Clock
+from steward.telemetry import conventions
 from steward.telemetry.append import SYSTEM_CLOCK
 from steward.telemetry.masking import MASKER, Masker
+from steward.telemetry.numbers import Timings
 from steward.telemetry.spans import SpanSink
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Tracing:
             wanted_trace,
         )
 
+        self.turns = Timings("agent", "outcome")
         self._masker = masker
         self._attach, self._detach = context.attach, context.detach
         self._set_in_context, self._status = trace.set_span_in_context, trace.Status
@@ -103,6 +106,7 @@ class Tracing:
             "parameters": self._masker.clip(call.arguments, SHOWN_BYTES),
             "correlation_id": call.correlation_id,
             "call_id": call.call_id,
+            **conventions.tool_call(call.tool, call.arguments, call.call_id),
         }
         return _ToolSpan(self, f"mcp_tool_call:{call.tool}", attributes, call.correlation_id)
 
@@ -113,19 +117,26 @@ class Tracing:
             "parameters": self._masker.clip(parameters, SHOWN_BYTES),
         }
         call = current_call.get()
+        attributes |= conventions.tool_call(tool, parameters, None if call is None else call.call_id)
         if call is not None:
             attributes |= {"correlation_id": call.correlation_id, "call_id": call.call_id}
         return _ToolSpan(self, f"mcp_tool_call:{tool}", attributes, call.correlation_id if call else None)
 
     def agent_run(
-        self, task_description: str, *, agent: str | None = None, correlation_id: str | None = None
+        self,
+        task_description: str,
+        *,
+        agent: str | None = None,
+        conversation: str | None = None,
+        correlation_id: str | None = None,
     ) -> AbstractContextManager[RunSpan]:
         attributes: dict[str, Any] = {"task_description": self._masker.clip(task_description, SHOWN_BYTES)}
+        attributes |= conventions.agent_run(agent, conversation)
         if agent:
             attributes["agent"] = agent
         if correlation_id:
             attributes["correlation_id"] = correlation_id
-        return _AgentSpan(self, "agent_run", attributes, correlation_id)
+        return _AgentSpan(self, "agent_run", attributes, correlation_id, agent=agent)
 
     def flush(self) -> None:
         """Write and send what has ended so far, as far as anybody listens."""
@@ -204,7 +215,12 @@ class _Span:
 
     def _fail(self, error_type: str, message: str) -> None:
         self._failure = self._tracing.shown(message) or error_type
-        self._attributes |= {"error_type": error_type, "error_message": self._failure, "status": "failed"}
+        self._attributes |= {
+            "error_type": error_type,
+            conventions.ERROR_TYPE: error_type,
+            "error_message": self._failure,
+            "status": "failed",
+        }
 
     def _ended(self) -> None:
         """Last words before the span ends."""
@@ -251,9 +267,26 @@ class _ToolSpan(_Span):
 
 
 class _AgentSpan(_Span):
+    def __init__(
+        self,
+        tracing: Tracing,
+        name: str,
+        attributes: dict[str, Any],
+        correlation_id: str | None,
+        *,
+        agent: str | None,
+    ) -> None:
+        super().__init__(tracing, name, attributes, correlation_id)
+        self._agent = agent or "-"
+
     def __enter__(self) -> "_AgentSpan":
         self._enter()
         return self
+
+    def _ended(self) -> None:
+        outcome = str(self._attributes.get("result_type") or "failed")
+        trace = format(self._span.get_span_context().trace_id, "032x")
+        self._tracing.turns.observe((self._agent, outcome), self._elapsed_ms() / 1000, trace=trace)
 
     def finish(
         self,

@@ -18,9 +18,8 @@ ORDER BY created_at DESC, id DESC
 LIMIT $4;
 
 -- name: remove_fact
-UPDATE facts SET removed_at = now()
-WHERE user_id = $1 AND id = $2 AND removed_at IS NULL
-RETURNING true;
+-- For good: what is forgotten is gone.
+DELETE FROM facts WHERE user_id = $1 AND id = $2 AND removed_at IS NULL RETURNING true;
 
 -- name: erase_facts
 DELETE FROM facts WHERE user_id = $1;

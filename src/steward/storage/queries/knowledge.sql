@@ -20,6 +20,9 @@ DELETE FROM kb_collections WHERE id = $1;
 -- name: create_project
 INSERT INTO kb_projects (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id;
 
+-- name: project_id
+SELECT id FROM kb_projects WHERE name = $1;
+
 -- name: projects
 SELECT p.name,
     array_remove(array_agg(c.name ORDER BY c.name), NULL) AS collections,
@@ -59,6 +62,15 @@ WITH gone AS (
 )
 SELECT count(*) FROM gone;
 
+-- name: moved_documents
+-- As `remove_moved` finds them.
+SELECT id, title FROM kb_documents moved
+WHERE collection_id = $1 AND md5(source) IN (SELECT md5(s) FROM unnest($2::text[]) s) AND EXISTS (
+    SELECT FROM kb_documents kept
+    WHERE kept.collection_id = $1 AND kept.sha256 = moved.sha256
+        AND md5(kept.source) NOT IN (SELECT md5(s) FROM unnest($2::text[]) s)
+);
+
 -- name: remove_moved
 -- Nothing is lost: another document of the collection that is not among them says the same.
 WITH named AS (SELECT md5(s) AS name FROM unnest($2::text[]) s),
@@ -89,6 +101,9 @@ ON CONFLICT (collection_id, md5(source)) DO UPDATE SET
 WHERE d.sha256 <> excluded.sha256
 RETURNING id, xmax <> 0 AS replaced,
     ARRAY(SELECT nextval(pg_get_serial_sequence('kb_chunks', 'id')) FROM generate_series(1, $9)) AS chunk_ids;
+
+-- name: document_at
+SELECT id FROM kb_documents WHERE collection_id = $1 AND md5(source) = md5($2);
 
 -- name: forget_chunks
 SELECT kb_forget_chunks(ARRAY[$1::bigint]);
@@ -207,7 +222,8 @@ DROP INDEX IF EXISTS kb_vectors_nearest_:space;
 
 -- name: lexical
 -- Candidates by the rare terms, scored by all of them; the constant undoes ts_rank's own scaling. BM25 is written so
--- that a term is looked up once: n / (n + norm) = 1 - norm / (n + norm).
+-- that a term is looked up once: n / (n + norm) = 1 - norm / (n + norm). Most terms are not in most of the candidates,
+-- and asking that first costs a third of ranking them.
 WITH asked AS MATERIALIZED (
     SELECT q::tsquery AS q, w FROM unnest($2::text[], $3::real[]) AS t(q, w)
 ), found AS MATERIALIZED (
@@ -217,7 +233,8 @@ WITH asked AS MATERIALIZED (
 SELECT f.chunk_id FROM found f, LATERAL (
     SELECT 1.5::real * (0.25::real + 0.75::real * f.length / $6::real) AS norm
 ) l, LATERAL (
-    SELECT sum(a.w * (1 - l.norm / (ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 + l.norm))) AS score
+    SELECT sum(CASE WHEN f.terms @@ a.q THEN
+        a.w * (1 - l.norm / (ts_rank('{0.1,0.2,0.34,0.6}', f.terms, a.q) * 16.44934066848 + l.norm)) END) AS score
     FROM asked a
 ) s
 ORDER BY s.score DESC, f.chunk_id LIMIT $7;
@@ -269,6 +286,15 @@ FROM (SELECT id FROM kb_documents WHERE collection_id = ANY($1::integer[]) ORDER
 JOIN kb_chunks k ON k.document_id = d.id
 WHERE k.header_path <> '' AND k.sequence < 50
 GROUP BY k.header_path ORDER BY count(*) DESC, k.header_path LIMIT $2;
+
+-- name: passages_of
+SELECT id, sequence, kind, header_path, page, content FROM kb_chunks
+WHERE document_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3;
+
+-- name: documents_from
+SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id
+WHERE d.source = $1::text OR right(d.source, length($1::text) + 1) = '/' || $1::text
+ORDER BY d.source = $1::text DESC, d.id DESC;
 
 -- name: document
 SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id WHERE d.id = $1;

@@ -83,7 +83,7 @@ WITH RECURSIVE past AS (
     UNION
     SELECT m.id FROM memories m JOIN past p ON m.superseded_by = p.id
 )
-DELETE FROM memories WHERE id IN (SELECT id FROM past);
+DELETE FROM memories WHERE id IN (SELECT id FROM past) RETURNING id;
 
 -- name: count_memories
 SELECT count(*) FROM memories

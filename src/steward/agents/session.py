@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from steward.agents.ledger import Ledger, Shown
-from steward.contract.call import Channel, Failed, new_id
+from steward.agents.turn.journal import Journal
+from steward.agents.turn.ledger import Ledger, Shown
+from steward.contract.call import Caller, CallerKind, Channel, Failed, new_id
 from steward.contract.runs import RunRecord
 from steward.contract.tool import ToolSpec
 from steward.conversations.model import CallRecord
@@ -14,7 +15,7 @@ from steward.conversations.model import CallRecord
 class Watch(Protocol):
     """Looks at each call of a run on both sides of the door."""
 
-    def admit(self, spec: ToolSpec, arguments: Mapping[str, Any], session: "Session") -> Failed | None:
+    def admit(self, spec: ToolSpec, arguments: Mapping[str, Any], session: "AgentSession") -> Failed | None:
         """None lets the call go on; a failure is what the model reads instead of a result."""
         ...
 
@@ -32,10 +33,11 @@ class NoWatch(Watch):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class AgentSession:
     """The dependencies of a run. The user comes from the surface that took the turn, never from a model."""
 
     agent: str
+    errand: str | None = None  # what set it off where no person did, such as a schedule
     user: str | None = None
     utterance: str | None = None  # what the person said this turn
     conversation: str | None = None
@@ -44,3 +46,10 @@ class Session:
     ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
     run: RunRecord = field(default_factory=RunRecord, compare=False, repr=False)
     watch: Watch = field(default_factory=NoWatch, compare=False, repr=False)
+    journal: Journal | None = field(default=None, compare=False, repr=False)  # None: nothing is kept of it
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, by name."""
+        name = self.agent if self.errand is None else f"{self.agent} ({self.errand})"
+        return Caller(CallerKind.AGENT, name)

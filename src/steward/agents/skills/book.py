@@ -57,7 +57,7 @@ class Unusable:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSkill:
     skill: Skill
     score: float  # 0 to 1
 
@@ -86,14 +86,14 @@ class SkillBook:
             raise NotFoundError(f"There is no skill '{name[:64]}'.", fix=f"There are: {known}.")
         return skill
 
-    def find(self, query: str, *, limit: int = 5) -> list[Found]:
+    def find(self, query: str, *, limit: int = 5) -> list[FoundSkill]:
         """The skills that fit a request, best first. CPU-bound: async callers run it in a thread."""
         skills = self.skills()
         if not skills or not query.strip():
             return []
         scores = self._likeness(query, skills) if self._embedder else _shared_words(query, skills)
         ranked = sorted(zip(scores, skills, strict=True), key=lambda each: (-each[0], each[1].name))
-        return [Found(skill, round(score, 4)) for score, skill in ranked if score >= FITS][:limit]
+        return [FoundSkill(skill, round(score, 4)) for score, skill in ranked if score >= FITS][:limit]
 
     def _likeness(self, query: str, skills: Sequence[Skill]) -> list[float]:
         assert self._embedder is not None

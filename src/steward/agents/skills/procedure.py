@@ -11,13 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from steward.agents.skills.book import FOLDER, Found, Skill, SkillBook, fill_command
+from steward.agents.skills.book import FOLDER, FoundSkill, Skill, SkillBook, fill_command
 from steward.agents.skills.tools import USE, mapping
 from steward.contract import linear_re as re
 from steward.models.planner.arguments import fill
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue, Step
-from steward.models.planner.finding import Said, without_values
+from steward.models.planner.finding import SaidClause, without_values
 from steward.models.planner.parameters import Parameter, parameters_of
 from steward.models.planner.procedures import ASKED
 from steward.models.planner.ranking import KnownTool, Scored
@@ -60,7 +60,7 @@ class SkillProcedure:
         ran = next((step for step in dialogue.steps if step.tool == CODE), None)
         return self._run(opened, said) if ran is None else _told(ran)
 
-    def _meant(self, said: str, ranked: Sequence[Scored]) -> Found | None:
+    def _meant(self, said: str, ranked: Sequence[Scored]) -> FoundSkill | None:
         found = _likely(self.book, said)
         best = max((each for each in found if each.skill.run), key=lambda each: each.score, default=None)
         rival = max((each.score for each in ranked if each.tool.name != USE), default=0.0)
@@ -70,7 +70,7 @@ class SkillProcedure:
         skill = mapping(opened.data)
         schema = cast("Mapping[str, Any]", skill.get("parameters") or {})
         name = str(skill.get("name"))
-        filling = fill(schema, Said(bare(said)), tool_words=frozenset())
+        filling = fill(schema, SaidClause(bare(said)), tool_words=frozenset())
         missing = filling.missing(parameters_of(schema))
         if missing:
             return Ask(question=_question(missing[0], name), state={"kind": ASKED, "clause": said})
@@ -87,7 +87,7 @@ class SkillProcedure:
         return next((str(place.resolve()) for place in places if place.is_file()), value)
 
 
-def _likely(book: SkillBook, said: str) -> list[Found]:
+def _likely(book: SkillBook, said: str) -> list[FoundSkill]:
     """With and without the values in it: a file's name may say what it is, or only be in the way."""
     found = [*book.find(said, limit=3), *book.find(without_values(said)[0], limit=3)]
     return [each for each in found if _takes(each.skill, said)]

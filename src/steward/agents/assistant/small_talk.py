@@ -1,0 +1,174 @@
+"""Manners without a language model: a procedure for the planner.
+
+It answers a greeting as one, and says what it can do, or that it cannot read what was said.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from steward.agents.assistant.builtin_reader import SOLE
+from steward.agents.assistant.languages import other_language
+from steward.agents.assistant.personal_facts import is_statement
+from steward.agents.researcher.questions import wants_to_know
+from steward.contract import linear_re as re
+from steward.language.repairs import withdrawn
+from steward.models.planner.decisions import Decision, Tell
+from steward.models.planner.dialogue import Dialogue
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored, can_look_up
+from steward.models.planner.words import asks_ability, is_cancel, is_help
+
+PLAINLY = 0.5  # likeness to conversation from which something is nothing else
+BROUGHT_FOR_IT = 0.8  # how well a tool that somebody brought fits words that sound like conversation
+SURELY = 0.75  # the same for what is said of something of one's own: "my dog is named Rex" is a fact
+MANNERS, TASK_MANNERS = "manners", "task-manners"
+_HELLO = (
+    r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))"
+    r"(?:,? (?:there|steward|again|all))?"
+)
+_GREETED = re.compile(rf"^{_HELLO}[\s,!.]+", re.IGNORECASE)
+_OWN = re.compile(r"\s*(?:my|our)\b.*\s(?:is|are|was|were|has|have)\s", re.IGNORECASE)
+OBLIGED = re.compile(r"\b(?:gotta|have to|has to|need to|needs to|must|got to|ought to)\b", re.IGNORECASE)
+_BARE_ANSWER = re.compile(
+    r"^(?:yes|yeah|yep|no|nope|ok|okay|sure|fine|great|cool|right|i see|never ?mind)(?: please| thanks)?\W*$",
+    re.IGNORECASE,
+)
+_KEPT = (
+    r"(?:all )?(?:of )?(?:my|our|the) (?:tasks|to-?dos|reminders|facts|memories|data|documents|"
+    r"conversations|chats|information)"
+)
+_SAID = (
+    (_BARE_ANSWER, "All right."),
+    (re.compile(rf"^{_HELLO}[\s,!.]*(?:how are you(?: doing)?(?: today)?\??)?$", re.IGNORECASE), "Hello!"),
+    (
+        re.compile(
+            r"^(?:ok(?:ay)?,? |great,? )?(?:thanks?(?: you)?|thx|ta|cheers|much appreciated)\b[^?]{0,60}$",
+            re.IGNORECASE,
+        ),
+        "You're welcome.",
+    ),
+    (
+        re.compile(r"^(?:how are you(?: doing)?(?: today)?|how'?s it going|what'?s up)\W*$", re.IGNORECASE),
+        "I'm ready.",
+    ),
+    (re.compile(r"^(?:bye|goodbye|see you(?: later| soon)?|good ?night)\W*$", re.IGNORECASE), "Goodbye!"),
+    (
+        re.compile(
+            r"^(?:who|what) are you\W*$|"
+            r"^are you (?:an? )?(?:human|real|robot|bot|person|ai|machine|alive)\b"
+            r"[^,;]{0,40}$|^what(?:'s| is) your name\W*$",
+            re.IGNORECASE,
+        ),
+        "I'm Steward, a program: no human, and here without a language model.",
+    ),
+    (
+        re.compile(
+            rf"^where (?:(?:are|is) {_KEPT} (?:stored|kept|saved)|"
+            rf"(?:do you|does steward) (?:store|keep|save) {_KEPT})\W*$",
+            re.IGNORECASE,
+        ),
+        (
+            "In Steward's own database: in its home on this machine, unless DATABASE_URL names another one. "
+            "“steward doctor” shows which."
+        ),
+    ),
+    (re.compile(r"^(?:nice|good|pleased) to meet you\W*$", re.IGNORECASE), "Likewise."),
+)
+# What the house does itself, by the names that the lexicon of abilities has for it.
+_OF_THE_HOUSE = (
+    "file_reading",
+    "document_search",
+    "remembered_information",
+    "task_management",
+    "current_time",
+    "calculation",
+    "code_execution",
+)
+OFFER = "What can I do for you? Ask “what can you do?” to see it all."
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """Implements the planner's `Procedure`."""
+
+    offer: str = OFFER  # what follows the courtesy: what one can do here
+    abilities: Callable[[Sequence[str]], str] | None = None  # in which words all of it is told
+    talks: Callable[[str, float], bool] = lambda _, __: False  # knows conversation by its meaning
+    is_about: Callable[[str, str], bool] = lambda _, __: False  # knows an ability by its name
+
+    def decide(
+        self,
+        dialogue: Dialogue,
+        tools: Sequence[KnownTool],
+        *,
+        ranked: Sequence[Scored],
+        now: datetime,  # noqa: ARG002 - the interface's
+    ) -> Decision | None:
+        asks = is_help(dialogue.utterance) or asks_for_ours(dialogue.utterance, self.is_about)
+        if self.abilities is not None and asks:
+            return Tell(text=self.abilities([tool.name for tool in tools]), confidence=1.0)
+        unread = unreadable(dialogue.utterance)
+        if unread:
+            return Tell(text=unread)
+        said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked)
+        if said is None or (dialogue.asked and _answers(dialogue.utterance)):
+            return None
+        return Tell(text=f"{said} {self.offer}", confidence=1.0)
+
+    def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored]) -> str | None:
+        """What to say to who only says something, where neither a tool nor an open question is meant."""
+        said = dialogue.utterance
+        if dialogue.steps or dialogue.asked or wants_to_know(said) or not any(map(str.isalpha, said)):
+            return None
+        if OBLIGED.search(said):
+            return None
+        # What may be for a tool, a fact to keep or a task done is conversation only where it plainly is.
+        perhaps = is_statement(said) or _fits(ranked)
+        sure_of_tool = _OWN.match(said) or _is_for_brought(ranked)
+        least = SURELY if sure_of_tool else PLAINLY if perhaps else 0.0
+        return "I see." if self.talks(said, least) else None
+
+
+def asks_for_ours(text: str, is_about: Callable[[str, str], bool]) -> bool:
+    """Whether somebody asks if something can be done that the house does: "can you read PDFs?"."""
+    return asks_ability(text) and any(is_about(text, ability) for ability in _OF_THE_HOUSE)
+
+
+def _fits(ranked: Sequence[Scored]) -> bool:
+    """Whether a tool may be meant by the words alone; who asks for nothing asks for no search."""
+    by_words = [each for each in ranked if each.tool.name not in SOLE and not can_look_up(each.tool)]
+    return bool(by_words) and by_words[0].score >= THRESHOLD
+
+
+def _is_for_brought(ranked: Sequence[Scored]) -> bool:
+    """Whether somebody brought a tool that is described in these very words: it may be there to greet."""
+    return any(each.tool.is_brought and each.score >= BROUGHT_FOR_IT for each in ranked[:1])
+
+
+def unreadable(text: str) -> str | None:
+    """What to answer to something that is in no words, or in none that are read here."""
+    if not any(letter.isalnum() for letter in text):
+        return "Please say it in words. Ask “what can you do?” to see what I can do."
+    language = other_language(text)
+    if language is None:
+        return None
+    return (
+        f"That looks like {language}. Without a language model I understand English only. "
+        "Please say it in English, or set STEWARD_MODEL to a language model."
+    )
+
+
+def _answers(text: str) -> bool:
+    """Whether it may be the answer to a question."""
+    return _BARE_ANSWER.match(text) is not None or is_cancel(text)
+
+
+def small_talk(text: str) -> str | None:
+    """What to answer where somebody only makes conversation."""
+    said = " ".join(text.split())
+    if is_cancel(said):
+        return "All right."
+    if withdrawn(said):
+        return "All right, I did nothing."
+    parts = dict.fromkeys((said, _GREETED.sub("", said)))
+    return next((answer for part in parts for pattern, answer in _SAID if pattern.match(part)), None)

@@ -1,0 +1,104 @@
+"""Whether a passage answers a question, 0 to 1.
+
+Owns the threshold from which something counts as an answer. The cross-encoder says how well a passage
+answers; the names in the question must stand in it as well, because another tower's height is no answer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steward.agents.researcher.questions import keywords, names_in
+from steward.contract import linear_re as re
+from steward.contract.ports import Reranker
+from steward.models.planner.words import stems
+
+ANSWERS = 0.6  # from here on a passage is taken for an answer
+_OTHER_KIND = 0.4  # of the score, for a sentence that cannot hold the kind of thing that is asked for
+_I = re.IGNORECASE
+_FIGURE = r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|dozen|hundred)\b)"
+_MEASURES = (
+    r"pounds?|dollars?|euros?|pence|p|cents?|gbp|eur|usd|chf|kilos?|kg|g|mg|grams?|ml|cl|l|litres?|"
+    r"liters?|tbsp|tsp|"
+    r"spoons?|cups?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?|miles?|km|cm|mm|m|"
+    r"metres?|meters?"
+)
+_KINDS = (
+    (
+        re.compile(
+            r"^(?:and |so )?(?:how much|what (?:does|do|did|will) .+ cost|what(?:'s|"
+            r" is) the (?:price|cost))",
+            _I,
+        ),
+        re.compile(rf"[£$€%]|{_FIGURE}[\d,.]*[\s-]*(?:{_MEASURES})\b", _I),
+    ),
+    (
+        re.compile(
+            r"^(?:and |so )?(?:how (?:many|long|old|far|often)|when|(?:at |on )?what (?:time|"
+            r"day|date))\b",
+            _I,
+        ),
+        re.compile(
+            rf"{_FIGURE}|\b(?:daily|weekly|monthly|yearly|every|mon|tues|wednes|thurs|fri|satur|"
+            rf"sun)(?:day)?s?\b|"
+            r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+            r"spring|summer|autumn|winter|noon|midnight|always|never|once|twice)\b",
+            _I,
+        ),
+    ),
+)
+_MOST_SCORED = 24  # texts that the cross-encoder reads for one question; the rest share too few words
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    reranker: Reranker | None = None
+
+    def scores(self, question: str, texts: Sequence[str], *, about: Sequence[str] = ()) -> list[float]:
+        """`about` names what each text belongs to (its title), which counts as if the text said it."""
+        settings = list(about) or [""] * len(texts)
+        shared = [_shared(question, text, where) for text, where in zip(texts, settings, strict=True)]
+        if self.reranker is None:
+            return [round(each, 4) for each in shared]
+        likely = sorted(range(len(texts)), key=lambda at: -shared[at])[:_MOST_SCORED]
+        scores = [0.0] * len(texts)
+        if likely:
+            odds = self.reranker.score(question, [texts[at] for at in likely])
+            for at, logit in zip(likely, odds, strict=True):
+                scores[at] = round(_probability(float(logit)) * shared[at], 4)
+        return scores
+
+    def within(self, question: str, texts: Sequence[str], *, heading: str) -> list[float]:
+        """How the sentences of one passage compare. That the passage is about the question is known."""
+        words = {*keywords(question), *names_in(question)}
+        shared = [_overlap(words, set(stems(text))) * _of_its_kind(question, text) for text in texts]
+        likely = sorted(range(len(texts)), key=lambda at: -shared[at])[:_MOST_SCORED]
+        if self.reranker is None or not likely:
+            return shared
+        odds = self.reranker.score(question, [f"{heading}: {texts[at]}" for at in likely])
+        scores = [0.0] * len(texts)
+        for at, logit in zip(likely, odds, strict=True):
+            scores[at] = _probability(float(logit)) * shared[at]
+        return scores
+
+
+def _of_its_kind(question: str, text: str) -> float:
+    """Who asks how much or when is not answered by a sentence without any figure."""
+    wanted = next((kind for asks, kind in _KINDS if asks.match(question)), None)
+    return 1.0 if wanted is None or wanted.search(text) else _OTHER_KIND
+
+
+def _shared(question: str, text: str, about: str) -> float:
+    said = set(stems(text)) | set(stems(about))
+    names = names_in(question)
+    if names:
+        return len(names & said) / len(names)
+    return _overlap(set(keywords(question)), said)
+
+
+def _overlap(words: set[str], said: set[str]) -> float:
+    return 0.3 + 0.7 * len(said & words) / len(words) if words else 0.3
+
+
+def _probability(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))

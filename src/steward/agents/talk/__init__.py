@@ -1,0 +1,1 @@
+"""What one turn owes to those before it, and what Steward knows of itself: procedures for the planner."""

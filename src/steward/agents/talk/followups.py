@@ -1,0 +1,357 @@
+"""Sentences that only mean something after another one: "the other one", "same for bread", "change it back".
+
+Owns telling them from whole requests, and what is left of them to look up. Pure: what they refer to is found
+by whoever follows them (`following`).
+"""
+
+from dataclasses import dataclass
+
+from steward.agents.talk.whole import of_the_list
+from steward.contract import linear_re as re
+from steward.language.tidy import with_apostrophes
+from steward.language.wishes import ORDERS
+from steward.models.planner.words import NUMBER_WORDS, intention, is_question
+from steward.tasks.matching import stem
+from steward.tasks.verbs import TASK_VERBS
+
+LONGEST = 8  # words; whoever says more says it whole
+SHORT = 4  # words of a bare date or a bare priority: "tomorrow please"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """What was done last was not meant; the last few things."""
+
+    count: int = 1
+    them: bool = False  # all that was done in that turn
+    wanted: bool = False  # what is gone is wanted back, in so many words
+    added: bool = False  # said of what was added: anything else it would delete
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """Something else than what was taken last: a thing, a date or a value."""
+
+    rest: str
+    other: bool = False  # "the other one"
+    old: str = ""  # what was wrong, where that is said: "Tim, not Tom"
+    sure: bool = True  # something was taken back in so many words
+    did: str = ""  # how what was done in truth was done: "paid" the vet
+
+
+@dataclass(frozen=True, slots=True)
+class SameFor:
+    """What was done or asked last, for something more."""
+
+    rest: str
+    does: bool = False  # something of its own to do: another task, after one was added
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What was spoken of last is to be called so."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """What was spoken of last is for then, or so urgent."""
+
+    value: str
+    bare: bool = False  # nothing else was said: "tomorrow please"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeating:
+    """What was done last is to come again."""
+
+    rule: str
+
+
+FollowUp = TakeBack | Instead | SameFor | Naming | Valued | Repeating
+
+_I = re.IGNORECASE
+_OPENING = re.compile(
+    r"^(?:(?:oh|ah|ok|okay|well|hm+|oops|whoops|sorry|please|wait|hold on|hang on|actually|my mistake|my "
+    r"bad|i lied|scratch that|strike that|correction|on second thoughts?)\b[\s,.:!-]*)+",
+    _I,
+)
+_DROPPED = re.compile(
+    r"^(?:(?:oh|no|ok|actually)\b[\s,]*)*(?:never ?mind|forget (?:it|"
+    r"that))\s*[,;.]\s*(?P<rest>\S+\s+\S.*)$",
+    _I,
+)
+_DENIAL = re.compile(
+    r"^(?:no|nope|nah|wrong|not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
+    r"not right|not "
+    r"correct|incorrect|not it))\b[\s,.!-]*(?=\S)",
+    _I,
+)
+_MEANT = re.compile(
+    r"^(?:(?:but|rather|i (?:mean|meant|said|wanted)(?: to say)?|it(?:'s| is| was)|(?:that|"
+    r"it) should (?:be|say|read)|"
+    r"make (?:it|that))\b[\s,]*)+",
+    _I,
+)
+_IT = r"(?:it|that|this|them|those|everything|both|that one|that task)"
+_AS_IT_WAS = (
+    r"(?: (?:(?:to )?(?:how|what|when|where|the way)|as) (?:it|they) (?:was|were)\b[^,;]*|"
+    r" again| on(?:to)?(?: (?:the|my) list)?)*"
+)
+_BACK = re.compile(
+    rf"^(?:and |please )*(?:(?:(?:change|put|set|move|turn|switch|bring|get|give me) (?P<them>{_IT})|"
+    rf"(?:i )?want {_IT}) "
+    rf"back{_AS_IT_WAS}|(?:(?:leave|keep) (?!with\b)\S.{{0,40}}? |^)(?:as|where|how|when) (?:it|"
+    rf"they) (?:was|were)(?: before)?|reopen {_IT}|"
+    rf"revert(?: {_IT})?|"
+    rf"restore {_IT}|i (?:didn't|did not|haven't|have not)(?: yet| actually)?(?: (?:do|done|finish|"
+    rf"finished) {_IT})?|"
+    r"that was (?:a mistake|not meant)|that(?:'s| is) not what i (?:meant|wanted|"
+    r"said))\b[\s.!,]*(?P<more>.*)$",
+    _I,
+)
+_WRONG = re.compile(r"^that was wrong\W*$", _I)
+_WANTED = re.compile(
+    rf"^(?:and |please |can you |could you |dear,? |(?:can|could|may) (?:i|we) |"
+    rf"i'd like to )*(?:(?:bring|get|put|give me|have) {_IT} back|"
+    rf"restore {_IT}|(?:i )?want {_IT} back|"
+    rf"i (?:do |still |actually |did )+(?:need|want) {_IT}|i shouldn't have (?:deleted|removed|"
+    rf"done) {_IT}|undo(?: {_IT})?|"
+    rf"un-?delete(?: {_IT})?|add {_IT} (?:back|again)|take {_IT} back|keep {_IT} after all|revert(?: {_IT})?)"
+    r"(?: (?:again|please|on(?:(?:to)? (?:the|my) list)?|after all))*$",
+    _I,
+)
+_NOT_KEPT = re.compile(
+    rf"^(?:please )?(?:don't|do not) (?:remember|keep|store|save|note|add|do|"
+    rf"bother with) {_IT}(?: (?:then|after all))?$",
+    _I,
+)
+_OFF_AGAIN = re.compile(
+    rf"^(?:please )?(?:take|cross|strike|get) {_IT} (?:back )?off(?: (?:of )?(?:the|"
+    rf"my) list)?(?: again| after all)?$",
+    _I,
+)
+_SEVERAL_BACK = re.compile(
+    r"^(?:undo|revert|scrap|take back|put back) (?:(?:the )?last (?P<n>two|three|four|five|\d{1,2})(?: "
+    r"\w+)?|both(?: of (?:them|those))?|them both|"
+    r"those two|the two)(?: back)?$",
+    _I,
+)
+_REGRET = re.compile(r"^(?:oops|whoops|sorry|actually|my mistake|my bad|wait|hold on|oh no)\b", _I)
+_BETTER = re.compile(
+    r"\s+(?:(?:is|would be|'s|works|suits me|fits|might be)\s+(?:much |a bit )?better(?: for me)?|"
+    r"instead|rather|please|then)$|,?\s+(?:i mean(?:t)?|with an? \w{1,2})$",
+    _I,
+)
+_DENIED = re.compile(
+    r"^(?:.{0,20}\b(?:no|nope|nah|wrong|sorry|oops|whoops|correction|mistake|bad|actually|not)\b|"
+    r".{0,30}\b(?:i mean|i meant|i said|i wanted|should (?:be|say)))",
+    _I,
+)
+_OTHER = re.compile(r"^(?:the )?other(?: one)?\W*$", _I)
+_SAME = re.compile(
+    r"^(?:and )?(?:(?:do )?(?:the )?same (?:thing )?(?:again )?(?:for|with|to|goes for|about)|"
+    r"(?:what|how) about|"
+    r"(?:and )?(?:do|finish|complete|mark|delete|remove|move) that (?:for|with|to)|likewise(?: for)?|"
+    r"ditto(?: for)?)\s+"
+    r"(?P<rest>.+)$",
+    _I,
+)
+_AND = re.compile(r"^(?:and|also|plus)(?: also)?\s+(?P<rest>.+)$", _I)
+_TOO = re.compile(r"^(?P<rest>.+?),?\s+(?:too|as well|also)$", _I)
+_ONLY = re.compile(r"^(?:only|just)\s+(?P<rest>(?:the )?.+)$", _I)
+_REPEATING = re.compile(
+    r"^(?:(?:make|have|let|set) )?(?:it|that|this|that one|this one) (?:to )?(?:be )?(?:a )?"
+    r"(?:(?:recur(?:ring)?|repeat(?:ing|ed)?|repeats?|come back)\b[\s,]*)?(?:task )?"
+    r"(?P<rule>(?:every|each|daily|weekly|monthly|yearly)\b.*)$"
+    r"|^repeat (?:it|that|this) (?P<also>(?:every|each|daily|weekly|monthly|yearly)\b.*)$",
+    _I,
+)
+_ARTICLE = re.compile(r"^(?:the|my|our)\s+(?=\S)", _I)
+_FINITE = re.compile(r"\s(?:is|are|was|were|do|does|did|have|has|had|will|can|could|should)\s", _I)
+_NOT_BUT = re.compile(r"^not (?P<old>[^,]{1,60}?)(?:,\s*(?:but )?|\s+but\s+)(?P<new>.+)$", _I)
+_BUT_NOT = re.compile(
+    r"^(?P<new>[^,]{1,60}?)(?:,\s*(?:and )?not|\s+(?:and )?not|,?\s+instead of|"
+    r",?\s+rather than)\s+(?P<old>(?!yet\b|now\b|today\b).{1,60})$",
+    _I,
+)
+_STILL = re.compile(
+    r"^(?P<what>[^,;]{2,80}?)\s*[,;]\s*(?:and |but )?.*\b(?:still|yet|not done|haven't|isn't done)\b.*$", _I
+)
+_I_DID = re.compile(r"^(?P<what>.+?)\s+(?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?[a-z]+$", _I)
+_SCRATCH = re.compile(
+    rf"^(?:(?:oh|no|actually|wait|sorry|ok)\b[\s,]*)*(?:scratch|strike|scrap|belay) {_IT}(?: last one)?$", _I
+)
+_HAVENT = re.compile(
+    r"^i (?:haven't|didn't|have not|did not)(?: yet)?(?: (?:do|done) (?:it|"
+    r"that))?\s*[,;]\s*(?:but )?(?=i\b)",
+    _I,
+)
+_COURTEOUS = re.compile(r"(?:[\s,]+(?:please|thanks|thank you|then))+$", _I)
+_I_HAVE = re.compile(
+    r"^(?:i|we)(?:'ve| have)?(?: just| actually|"
+    r" only)*\s+(?P<verb>[a-z]+)\s+(?P<what>\S.*)$",
+    _I,
+)
+_SAY_SO = re.compile(r"^(?:that(?:'s| is| was)|it(?:'s| is| was))\s+", _I)
+_NAMING = re.compile(
+    r"^(?:(?:and|but|please|can you|could you)\s+)*(?:call|name|rename|title|label)\s+(?:it|that|this|"
+    r"that one)\s+"
+    r"(?:(?:to|as)\s+)?(?P<title>\S.*?)(?:\s+instead)?$",
+    _I,
+)
+_VALUED = re.compile(
+    r"^(?:and |but )*(?:(?:it|that|this)(?:'s| is| was|'ll be| will be)?(?: (?:needs?|has|have|ought|"
+    r"should|must|is meant))?(?: to| be)*\s+"
+    r"(?:done |doing |finished |ready |due |sorted |happening )?(?:be )?(?:by |on |for |at |before |until )?|"
+    r"(?:it's|that's) due )(?P<value>\S.*)$",
+    _I,
+)
+_FIRST = re.compile(r"^(?:and |but )*(?:do|put) (?:it|that|this)(?: one)? first\b", _I)
+_RULE = re.compile(
+    r"^(?:and )?(?P<rule>(?:every|each)\s+\S.*?|daily|weekly|monthly|yearly)(?:,?\s+(?:in fact|"
+    r"actually|really|please|from now on))?$",
+    _I,
+)
+_COURTESY = re.compile(
+    r"^(?:thanks?|thank you|cheers|please|not now|not yet|later|never ?mind|problem|way|need|idea|"
+    r"worries|more|"
+    r"nothing|none|good|fine|great|all good|enough|that(?:'s| is) (?:it|all|fine|ok)|ok(?:ay)?|yes|no)\b",
+    _I,
+)
+_WHOLE = re.compile(
+    r"^(?:i|we|you|it|there|please|can|could|would|will|do|does|did|is|are|was|were|let's|let)\b", _I
+)
+
+
+def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a kind
+    """What a sentence asks of the turn before; None where it stands on its own."""
+    said = _COURTEOUS.sub("", " ".join(with_apostrophes(text).split()).strip(" .!?"))
+    dropped = _DROPPED.match(said)
+    said = dropped["rest"] if dropped else said
+    opened = _OPENING.sub("", said)
+    bare, hedged = _without_hedges(said)
+    back = _taken_back(opened, bare, said)
+    if back is not None:
+        return back
+    again = _REPEATING.match(opened) or _RULE.match(opened)
+    if again is not None:
+        return Repeating(next(rule for rule in again.groupdict().values() if rule))
+    named = _NAMING.match(opened)
+    if named is not None:
+        return Naming(named["title"].strip(" \"'"))
+    found = _instead(said, bare, hedged=hedged)
+    if found is not None:
+        return found
+    valued = _VALUED.match(opened)
+    if _FIRST.match(opened):
+        return Valued("high priority")
+    if valued is not None and len(said.split()) <= LONGEST:
+        return Valued(valued["value"])
+    short = (
+        len(opened.split()) <= SHORT and not hedged and not _AND.match(opened) and _names_something(opened)
+    )
+    return Valued(opened, bare=True) if short else None
+
+
+def _taken_back(*wordings: str) -> TakeBack | None:
+    opened = wordings[0]
+    several = _SEVERAL_BACK.match(opened)
+    if several is not None:
+        return TakeBack(2 if several["n"] is None else _count(several["n"]))
+    back = next((found for each in wordings if (found := _BACK.match(each))), None)
+    if back is not None and (not back["more"] or _BACK.match(back["more"])):
+        them = (back["them"] or "").lower() in (
+            "them",
+            "those",
+            "both",
+            "everything",
+        ) or "they were" in opened
+        return TakeBack(them=them, wanted=any(map(_WANTED.match, wordings)))
+    ways = (_NOT_KEPT, _WRONG, _SCRATCH)
+    if any(way.match(each) for each in wordings for way in ways):
+        return TakeBack()
+    if any(map(_OFF_AGAIN.match, wordings)):
+        return TakeBack(added=True)
+    return TakeBack(wanted=True) if any(map(_WANTED.match, wordings)) else None
+
+
+def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:  # noqa: PLR0911 - one line a form
+    """Something else than what was taken; or the same for something more, where nothing was taken back."""
+    if not bare:
+        return None
+    still = _STILL.match(bare) if hedged else None
+    named = still["what"] if still else bare
+    if len(named.split()) > LONGEST:
+        return None
+    if _OTHER.match(named):
+        return Instead(named, other=True)
+    same = None if hedged else _same(_OPENING.sub("", said))
+    if same is not None:
+        return same
+    either = _NOT_BUT.match(named) or _BUT_NOT.match(named)
+    new, old = (either["new"], either["old"]) if either else (named, "")
+    preferred = _BETTER.sub("", new)
+    if not hedged and not old and preferred == new:
+        return None
+    if hedged and _REGRET.match(said):
+        preferred = _SAY_SO.sub("", preferred)
+    did = _I_DID.match(preferred) if hedged and old else None
+    preferred = did["what"] if did else preferred
+    have = _I_HAVE.match(preferred) if hedged else None
+    if have is not None and stem(have["verb"].lower()) != have["verb"].lower():
+        return Instead(have["what"], old=old, did=have["verb"])
+    sure = bool(old) or _DENIED.search(said) is not None or preferred != new
+    if not _names_something(preferred, orders=not hedged):
+        return None
+    return Instead(preferred, old=old, sure=sure)
+
+
+def _without_hedges(said: str) -> tuple[str, bool]:
+    """What is left of a sentence without what opens it, and whether that took something back."""
+    left, hedged = said, False
+    while True:
+        shorter = _OPENING.sub("", left)
+        denied = _HAVENT.sub("", _MEANT.sub("", _DENIAL.sub("", shorter)))
+        hedged = hedged or denied != shorter or _REGRET.match(left) is not None
+        if denied == left:
+            return left, hedged
+        left = denied
+
+
+def _count(said: str) -> int:
+    return NUMBER_WORDS.get(said.lower()) or (int(said) if said.isdigit() else 1)
+
+
+def _same(said: str) -> SameFor | None:
+    for pattern in (_SAME, _AND, _TOO, _ONLY):
+        found = pattern.match(said)
+        if found is not None:
+            rest = _TOO.match(found["rest"])
+            named = rest["rest"] if rest else found["rest"]
+            again = _SAME.match(named)  # "and the same for bread"
+            named = again["rest"] if again else named
+            if of_the_list(named) or _names_something(named):
+                return SameFor(named)
+            return SameFor(named, does=True) if pattern in (_AND, _TOO) and _is_to_do(named) else None
+    return None
+
+
+def _is_to_do(words: str) -> bool:
+    """Whether these say what is to be done, and not by us: "hire a rotavator"."""
+    first = words.split(maxsplit=1)[0].lower()
+    return first in TASK_VERBS and first not in ORDERS and " " in words and not _COURTESY.match(words)
+
+
+def _names_something(words: str, *, orders: bool = True) -> bool:
+    """Whether these are no sentence of their own, which would say what is to be done.
+
+    `orders`: verbs of tasks make an order of it; else only those that are said to us.
+    """
+    asks = is_question(words) and not re.match(r"^(?:what|how) about\b", words, _I)
+    if asks or _COURTESY.match(words) or _WHOLE.match(words) or _FINITE.search(words):
+        return False
+    first = words.split(maxsplit=1)[0].lower() if words.split() else ""
+    ordered = first in ORDERS or (orders and (intention(first) is not None or first in TASK_VERBS))
+    return bool(first) and (_ARTICLE.match(words) is not None or not ordered)

@@ -1,0 +1,253 @@
+"""Sentences that leave out what was said before, in full: "and the rent?", "times 4", "what is it again?".
+
+Owns what such a sentence takes over from the question before it. What is asked of a task or a list that was
+shown is followed by `following`; whatever is no such sentence stays as it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, cast
+
+from steward.agents.talk.amending import subject_of
+from steward.agents.talk.said_dates import dated
+from steward.agents.tasks import task_words as words
+from steward.contract import linear_re as re
+from steward.language.dates.find import find_dates
+from steward.language.tidy import with_apostrophes
+from steward.language.wishes import ORDERS
+from steward.models.planner.dialogue import Dialogue, Step
+from steward.models.planner.words import intention, is_question
+from steward.tasks.filters import Filters, read_filters
+
+CALCULATE, STORES, SEARCHES = "calculate", "store_memory", "search_memory"
+LONGEST = 8  # words of a sentence that leaves something out
+_I = re.IGNORECASE
+_DROPPED = re.compile(
+    r"^(?:(?:oh|ok|okay|no|actually|well|hmm)\b[\s,.]*)*(?:never ?mind(?: that)?|forget (?:it|that|"
+    r"about (?:it|that))|"
+    r"leave (?:it|that)|drop (?:it|that)|scrap that|skip (?:it|that))\s*(?:[,.;:!-]+\s*(?:and |but |"
+    r"just )?|\s+(?:and|but|just)\s+)"
+    r"(?P<rest>\S+\s+\S.*)$",
+    _I,
+)
+_NOT_THE_OTHER = re.compile(r"^(?P<one>[^,]{2,60}?),?\s+(?:and )?not (?:the |that )?\S.*$", _I)
+_INSTEAD = re.compile(r"^(?P<order>[a-z]+ .+?),?\s+instead\W*$", _I)
+_PUT_OFF = re.compile(r"^(?:please )?put (?P<what>\S.{0,60}?) off (?:until|till|to) (?P<until>\S.*)$", _I)
+_PUSHED = re.compile(
+    r"^(?:please )?(?:push|bump|knock|shove|nudge|slide|shift) (?P<what>\S.{0,60}?) (?:on|back|out|"
+    r"along) (?P<much>(?:by|to|until) \S.*)$",
+    _I,
+)
+_LEADS = re.compile(r"^(?:(?:and|so|ok|okay|sorry|hm+|now|then|but|also|right)\b[\s,]*)+", _I)
+_ELLIPSIS = re.compile(
+    r"^(?:(?:ok|okay|so)[\s,]+)?(?:(?:and|or|also|what about|how about|and what about)\s+)+(?P<rest>.+)$", _I
+)
+_AGAIN = re.compile(
+    r"^(?P<ask>what|who|where|when|which|how much|how many|how old)(?:'s|\s+is|\s+was|\s+are|\s+were) "
+    r"(?:it|that|he|she|they|this)(?: again| now| then| called)*$",
+    _I,
+)
+_BY_NOW = re.compile(r"(?<=\S)\s+(?:now|these days|nowadays|currently)\s*\?*$", _I)
+_PLACED = re.compile(r"^(?P<prep>for|on|in|at|to|from|with|about|of|under|during)\s+\S.*$", _I)
+_AMOUNT = re.compile(
+    r"^(?P<lead>how (?:much|many)\s+)(?P<what>\S+(?:\s+\S+){0,2}?)(?P<rest>\s+(?:do|does|did|is|are|"
+    r"was|were|can|have|has|will|would|should)\b.*)$",
+    _I,
+)
+_IS = re.compile(
+    r"^(?P<lead>(?:what|who|where|when|which|whose|how(?: \w+)?)(?:'s| is| are| was| were|"
+    r" will be)\s+)(?P<np>.+?)"
+    r"(?P<tail>\s+(?:due|called|coming|open|closed|happening|on|at|like|made|\w+ing|from))?$",
+    _I,
+)
+_DOES = re.compile(
+    r"^(?P<lead>(?:what|who|where|when|which|why|how|do|does|did|is|are|can|has|have)\b.*?\b(?:do|does|"
+    r"did|can|will|would|should|has|have|is|are)\s+)"
+    r"(?P<np>(?:the|my|our|your|his|her|their|its|a|an|this|that)\s+\S+(?:\s+\S+){0,5}?)(?P<tail>\s+\S+)$",
+    _I,
+)
+_OBJECT = re.compile(
+    r"^(?P<lead>.+\s)(?P<np>(?:the|my|our|your|his|her|their|an?)\s+\S+(?:\s+\S+){0,3})$", _I
+)
+_OF_NAME = re.compile(
+    r"^(?P<lead>.+\s(?:in|of|for|at|to|with|from|about)\s)[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$"
+)
+_NAME = re.compile(r"^[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$")
+_OWNED = re.compile(r"^(?:the|my|our|your|his|her|their|an?|this|that)\s|^[A-Z]")
+REST = re.compile(
+    r"^(?:(?:what about|how about|all) )?(?:the )?(?:rest|others|other ones|remaining(?: ones)?|"
+    r"ones left)(?: of (?:them|it))?$",
+    _I,
+)
+AFTERWARDS = re.compile(r"^(?:after (?:that|then)|afterwards|later(?: on)?|beyond that)$", _I)
+_NUMBER = r"[-+]?\d[\d.,]*"
+_GOES_ON = re.compile(
+    r"^(?:(?P<op>plus|minus|times|less|over|divided by|multiplied by|to the power of|add|subtract|"
+    r"take away|take off|"
+    r"multiply(?: it| that)? by|divide(?: it| that)? by|[-+*/x×÷])\s*(?P<more>[\d.]\S*.*)|"  # noqa: RUF001
+    rf"(?P<part>half|double|twice|a (?:third|quarter)|{_NUMBER} ?(?:%|percent))(?: of)? (?:it|that))$",
+    _I,
+)
+_OTHER_NUMBER = re.compile(rf"^(?P<number>{_NUMBER})(?P<unit>\s*[a-z%°]+)?$", _I)
+_SPOKEN = {
+    "add": "plus", "subtract": "minus", "less": "minus", "take away": "minus", "take off": "minus",
+    "over": "divided by",
+}  # fmt: skip
+
+
+def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
+    """The turn as if its sentence left nothing out."""
+    said = " ".join(with_apostrophes(dialogue.utterance).split()).strip()
+    if dialogue.asked:
+        return _as_answer(dialogue, said)
+    instead = _INSTEAD.match(said)
+    if instead is not None and said.split()[0].lower() in ORDERS:
+        return replace(dialogue, utterance=instead["order"])
+    put_off = _PUT_OFF.match(said)
+    if put_off is not None:
+        return replace(dialogue, utterance=f"move {put_off['what']} to {put_off['until']}")
+    pushed = _PUSHED.match(said)
+    if pushed is not None:
+        return replace(dialogue, utterance=f"move {pushed['what']} {pushed['much']}")
+    last = next((step for step in reversed(dialogue.earlier) if not step.helper), None)
+    if _BY_NOW.search(said) and is_question(_LEADS.sub("", said)) and _of_memory(dialogue):
+        said = _BY_NOW.sub("?", said)
+        dialogue = replace(dialogue, utterance=said)
+    whole = (
+        dated(dialogue, said, now)
+        or _reckoned(said, last)
+        or _remembered(said, last)
+        or (None if _is_filter(said, last, now) else _chained((*dialogue.said_earlier, said), now))
+    )
+    return dialogue if whole is None else replace(dialogue, utterance=whole)
+
+
+def _of_memory(dialogue: Dialogue) -> bool:
+    """Whether memory was spoken of in the turn before: "now" asks for its latest word then, not for news."""
+    turn = len(dialogue.said_earlier)
+    return any(step.tool in (STORES, SEARCHES) for step in dialogue.earlier if step.turn == turn)
+
+
+def _as_answer(dialogue: Dialogue, said: str) -> Dialogue:
+    """ "Forget it, what's on tomorrow?" leaves the question; "the guitar one, not the piano" answers it."""
+    dropped = _DROPPED.match(said)
+    if dropped is not None and _stands_alone(dropped["rest"]):
+        return replace(dialogue, utterance=dropped["rest"], asked=None)
+    instead = _INSTEAD.match(said)
+    if instead is not None and said.split(maxsplit=1)[0].lower() in ORDERS:
+        return replace(dialogue, utterance=instead["order"], asked=None)
+    one = _NOT_THE_OTHER.match(said)
+    return dialogue if one is None else replace(dialogue, utterance=one["one"])
+
+
+def _stands_alone(text: str) -> bool:
+    first = text.split(maxsplit=1)[0].lower().strip(",")
+    return is_question(text) or first in ORDERS or intention(first) is not None
+
+
+# --- sums ---
+
+
+def _reckoned(said: str, last: Step | None) -> str | None:
+    """ "Times 4" goes on with what was worked out last; "and 25 miles?" works it out for that."""
+    if last is None or last.tool != CALCULATE or last.failure is not None:
+        return None
+    bare = _LEADS.sub("", said).strip(" ?.!")
+    bare = re.sub(r"^(?:what(?:'s| is| about)|how about|(?:what )?if (?:i|you|we))\s+", "", bare, flags=_I)
+    data: Any = last.data
+    result = cast("Mapping[str, Any]", data).get("result") if isinstance(data, Mapping) else None
+    on = _GOES_ON.match(bare)
+    if on is not None and result is not None:
+        if on["part"]:
+            part = {"double": "2 times", "twice": "2 times"}.get(on["part"].lower(), f"{on['part']} of")
+            return f"what is {part} {result}"
+        op = re.sub(r"\s(?:it|that)\b", "", on["op"].lower())
+        op = {"multiply by": "times", "divide by": "divided by"}.get(op, _SPOKEN.get(op, op))
+        return f"what is {result} {op} {on['more']}"
+    other = _OTHER_NUMBER.match(bare)
+    before = str(last.arguments.get("expression") or "")
+    first = re.search(_NUMBER, before)
+    if other is None or first is None:
+        return None
+    return f"what is {before[: first.start()]}{other['number']}{before[first.end() :]}"
+
+
+# --- what was told ---
+
+
+def _remembered(said: str, last: Step | None) -> str | None:
+    """ "What is it again?" asks for the fact that was noted last."""
+    asked = _AGAIN.match(_LEADS.sub("", said).strip(" ?.!"))
+    if asked is None or last is None or last.tool != STORES or last.failure is not None:
+        return None
+    subject = subject_of(str(last.arguments.get("content") or ""))
+    return f"{asked['ask']} is {subject}?" if subject else None
+
+
+# --- questions ---
+
+
+def _is_filter(said: str, last: Step | None, now: datetime) -> bool:
+    """Whether it only asks for other tasks of the list that was shown."""
+    if last is None or last.tool != words.LIST:
+        return False
+    found = _ELLIPSIS.match(said.strip(" ?.!"))
+    rest = found["rest"] if found else said
+    return of_the_list(rest) or read_filters(f"show my tasks {rest}", now) != Filters()
+
+
+def of_the_list(rest: str) -> bool:
+    return REST.match(rest) is not None or AFTERWARDS.match(rest) is not None
+
+
+def _chained(said: Sequence[str], now: datetime) -> str | None:
+    """Each of these with what it takes over from the one before; None where the last takes over nothing."""
+    full, whole = "", None
+    for text in said:
+        whole = completed(with_apostrophes(text), full, now)
+        full = whole or text
+    return whole
+
+
+def completed(said: str, before: str, now: datetime) -> str | None:
+    """ "And the rent?" after "what's the notice period?" asks "what's the rent?"."""
+    question = _LEADS.sub("", before).strip(" ?.!")
+    bare = said.strip(" ?.!")
+    again = _AGAIN.match(_LEADS.sub("", bare))
+    if again is not None and is_question(question) and question.lower().startswith(again["ask"].lower()):
+        return f"{question}?"
+    found = _ELLIPSIS.match(bare)
+    if found is None or not is_question(question) or len(bare.split()) > LONGEST:
+        return None
+    rest = found["rest"]
+    if is_question(rest) or of_the_list(rest) or rest.split()[0].lower() in ORDERS:
+        return None
+    whole = _put_in(rest, question, now)
+    return None if whole is None else f"{whole}?"
+
+
+def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR0911 - one line a form
+    """The question with these words in the place of those that they are said instead of."""
+    dates = find_dates(question, now)
+    if dates and any(each.span == (0, len(rest)) for each in find_dates(rest, now)):
+        start, end = dates[-1].span
+        return f"{question[:start]}{rest}{question[end:]}"
+    placed = _PLACED.match(rest)
+    if placed is not None:
+        at = question.lower().rfind(f" {placed['prep'].lower()} ")
+        return f"{question[:at] if at > 0 else question} {rest}"
+    named = _OF_NAME.match(question)
+    if named is not None and _NAME.match(rest):
+        return f"{named['lead']}{rest}"
+    amount = _AMOUNT.match(question)
+    if amount is not None and not _OWNED.match(rest):
+        return f"{amount['lead']}{rest}{amount['rest']}"
+    does = None if _IS.match(question) else _DOES.match(question)
+    if does is not None:
+        return f"{does['lead']}{rest}{does['tail']}"
+    found = _IS.match(question)
+    if found is not None:
+        return f"{found['lead']}{rest}{found['tail'] or ''}"
+    told = _OBJECT.match(question)
+    return None if told is None else f"{told['lead']}{rest}"

@@ -37,6 +37,12 @@ class Settings(BaseModel):
     database_url: SecretStr | None = _variable(
         "DATABASE_URL", None, description="A PostgreSQL 15+ with pgvector. Unset: the embedded one."
     )
+    direct_url: SecretStr | None = _variable(
+        "STEWARD_DIRECT_URL",
+        None,
+        description="The same PostgreSQL past a pooler (pgbouncer), for what must be heard at once. Unset: "
+        "behind a pooler changes are looked for every second.",
+    )
     api_key: SecretStr | None = _variable(
         "STEWARD_API_KEY",
         None,
@@ -76,13 +82,50 @@ class Settings(BaseModel):
     obsidian_vault: Path | None = _variable(
         "STEWARD_OBSIDIAN_VAULT", None, description="The vault that `log_to_obsidian` writes daily notes to."
     )
+    bin_days: int | None = _variable(
+        "STEWARD_BIN_DAYS",
+        None,
+        description="Days for which `steward undo` brings a deleted task back. Unset: deletion is final.",
+        ge=1,
+        le=3_650,
+    )
     notify_webhook: SecretStr | None = _variable(
         "STEWARD_NOTIFY_WEBHOOK",
         None,
-        description="Address that is told about each call that waits for approval.",
+        description="Address that is told about each call that waits for approval, and your reminders and "
+        "schedules.",
+    )
+    page_url: str | None = _variable(
+        "STEWARD_PAGE_URL",
+        None,
+        description="Address under which your phone reaches the page, such as https://steward.example.org. "
+        "A notification of a waiting call links to it there; the yes needs a signed-in browser.",
     )
     notify_desktop: bool = _variable(
-        "STEWARD_NOTIFY_DESKTOP", False, description="Show a desktop notification for each waiting call."
+        "STEWARD_NOTIFY_DESKTOP",
+        False,
+        description="Show a desktop notification for each waiting call, reminder and schedule.",
+    )
+    notify_ntfy: SecretStr | None = _variable(
+        "STEWARD_NOTIFY_NTFY",
+        None,
+        description="Topic of an ntfy server that gets your reminders and each waiting call, such as "
+        "https://ntfy.sh/my-topic; https://:TOKEN@… where it asks for one.",
+    )
+    notify_email: str | None = _variable(
+        "STEWARD_NOTIFY_EMAIL",
+        None,
+        description="E-mail address that gets your reminders; needs an SMTP server.",
+    )
+    smtp_url: SecretStr | None = _variable(
+        "STEWARD_SMTP_URL",
+        None,
+        description="The server that takes e-mail: smtp://USER:PASSWORD@HOST:587 or smtps://….",
+    )
+    smtp_from: str | None = _variable(
+        "STEWARD_SMTP_FROM",
+        None,
+        description="The sender of e-mail. Unset: steward at the receiver's domain.",
     )
     azure_endpoint: str | None = _variable(
         "AZURE_AI_FOUNDRY_ENDPOINT", None, description="Azure AI Foundry endpoint."
@@ -174,6 +217,14 @@ class Settings(BaseModel):
         description="Whether `steward up` opens the page, signed in, where terminal and browser are there.",
     )
 
+    daemon: bool = _variable(
+        "STEWARD_DAEMON",
+        True,
+        description="Whether a command starts Steward in the background where none runs, so that the next "
+        "one answers at once; it ends after 15 idle minutes, or with `steward down`. 'off': each command "
+        "works in its own process.",
+    )
+
     @cached_property
     def roots(self) -> tuple[Path, ...]:
         """Folders that may be read. Nobody means a whole disk or account by starting Steward there."""
@@ -243,14 +294,25 @@ class Settings(BaseModel):
     def database_folder(self) -> Path:
         return self.home / "database"
 
+    def revealed(self) -> dict[str, str]:
+        """Every value in the open, to tell whether two programs were given the same. Never to be shown."""
+        held = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            for name, value in held.items()
+        }
+
     def secrets(self) -> tuple[str, ...]:
         """Values that must never be seen in a log or a span."""
         held = (
             self.database_url,
+            self.direct_url,
             self.api_key,
             self.azure_api_key,
             self.openai_api_key,
             self.notify_webhook,
+            self.notify_ntfy,
+            self.smtp_url,
         )
         return tuple(secret.get_secret_value() for secret in held if secret is not None)
 

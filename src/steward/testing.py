@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from steward.contract.call import ToolCall, ToolResult
-from steward.contract.errors import ConflictError
+from steward.contract.errors import ConflictError, ErrorCode, UnavailableError
 from steward.contract.pins import Pin
 from steward.contract.tool import RiskLevel
 from steward.knowledge.facts import Fact, FactPage
-from steward.orchestrator.ports import Execution, Page
+from steward.orchestrator.ports import Execution, Intent, Page
 from steward.orchestrator.proposals import (
     Expired,
     Finished,
@@ -27,7 +27,8 @@ from steward.orchestrator.proposals import (
     state_name,
 )
 from steward.policy.access import Key
-from steward.storage import cursor
+from steward.policy.rules import Rule, Rules
+from steward.storage.database import cursor
 
 
 def _now() -> datetime:
@@ -180,14 +181,38 @@ class MemoryExecutionLog:
     """Keeps every execution in a list; `full` makes it refuse like a disk that takes nothing more."""
 
     def __init__(self) -> None:
+        self.intents: list[Intent] = []
         self.executions: list[Execution] = []
         self.full = False
+
+    async def begin(self, intent: Intent) -> None:
+        if self.full:
+            raise UnavailableError("Nothing was run: it cannot be recorded.", code=ErrorCode.RECORD_FAILED)
+        self.intents.append(intent)
 
     def append(self, execution: Execution) -> None:
         self.executions.append(execution)
 
     def accepting(self) -> bool:
         return not self.full
+
+
+class MemoryRuleKeeper:
+    """Rules as a workspace would keep them, without a file."""
+
+    def __init__(self) -> None:
+        self.rules = Rules()
+
+    async def add(self, rule: Rule, *, note: str) -> bool:
+        del note  # nobody reads a comment here
+        if any(each.id == rule.id for each in self.rules.rules):
+            return False
+        self.rules = self.rules.and_rule(rule)
+        return True
+
+    async def remove(self, rule_id: str) -> None:
+        kept = tuple(rule for rule in self.rules.rules if rule.id != rule_id)
+        self.rules = replace(self.rules, rules=kept)
 
 
 class MemoryTracer:

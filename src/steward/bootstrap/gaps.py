@@ -1,19 +1,38 @@
-"""Gap detection over a platform's own tools."""
+"""Gap detection: over any MCP session, and over a platform's own tools."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from steward.bootstrap.platform import Platform
-from steward.contract.ports import CapabilityExtractor
+from steward.contract.ports import CapabilityExtractor, TextReader
 from steward.contract.tool import ToolSpec
+from steward.models.embedding import MiniLMEmbedder
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
-from steward.selection.gaps import ToolGapDetector
+from steward.selection.gaps import GapFinder, ToolSession
 
 ASKS_AN_AGENT = "ask_"  # tools that hand a request on say nothing about what can be done with it
 
 
-class RegistrySession:
+@cache
+def _embedder() -> TextReader:
+    return MiniLMEmbedder()
+
+
+class ToolGapDetector(GapFinder):
+    """As RES names it: a session is all that it needs, and the embedder that comes along reads the words."""
+
+    def __init__(
+        self,
+        mcp_session: ToolSession,
+        *,
+        extractor: CapabilityExtractor | None = None,
+    ) -> None:
+        super().__init__(mcp_session, reader=_embedder(), extractor=extractor)
+
+
+class RegistryAsSession:
     """The tools behind the door in the form of an MCP session."""
 
     def __init__(self, orchestrator: Orchestrator, includes: Callable[[RegisteredTool], bool]) -> None:
@@ -37,10 +56,10 @@ def gap_detector(
     includes: Callable[[RegisteredTool], bool] = lambda _: True,
     extractor: CapabilityExtractor | None = None,
     writes: bool = False,
-) -> ToolGapDetector:
+) -> GapFinder:
     """A detector for what an agent is offered. `extractor` and `writes` come with a language model."""
-    return ToolGapDetector(
-        RegistrySession(platform.orchestrator, includes),
+    return GapFinder(
+        RegistryAsSession(platform.orchestrator, includes),
         extractor=extractor,
         reader=platform.library.embedder,
         judge=platform.search.judge,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from steward.contract.deciding import Role
 from steward.contract.errors import NotFoundError
+from steward.storage.long_calls import PostgresLongCalls
 
 if TYPE_CHECKING:
     from steward.bootstrap.platform import Platform
@@ -31,8 +32,12 @@ PARTS: dict[str, frozenset[str]] = {
 CLIENT_CONFIRMS = frozenset({"delete_task"})  # only where the owner of a pipe says so
 
 
-def view_named(name: str, *, client_confirms: bool = False) -> "View":
-    """What `steward serve NAME` shows; any other name is the namespace of a server of mcp.json."""
+def view_named(name: str, *, client_confirms: bool = False, on_its_own: bool = False) -> "View":
+    """What a name shows; one that is not a part's is the namespace of a server of mcp.json.
+
+    `on_its_own`: `steward serve tasks` is the task server as contracted, where each call says for whom it
+    acts.
+    """
     # Here and not above: MCP takes a second to import, which nobody pays who only asks for help.
     from steward.servers.gateway.views import View  # noqa: PLC0415
 
@@ -47,12 +52,14 @@ def view_named(name: str, *, client_confirms: bool = False) -> "View":
         client_confirms=tools & CLIENT_CONFIRMS if client_confirms else frozenset(),
         failures_as_errors=tools & KNOWLEDGE,
         task_envelopes=tools & TASKS,
+        shows_user=on_its_own,
     )
 
 
 def open_gateway(platform: "Platform", view: "View", *, piped: Role = Role.USE) -> "Gateway":
     """`piped`: the role of a client on a pipe, which brings no key."""
     from steward.servers.gateway.library import ServerLibrary  # noqa: PLC0415 - see above
+    from steward.servers.gateway.long_calls import LongCalls  # noqa: PLC0415
     from steward.servers.gateway.server import Gateway  # noqa: PLC0415
 
     door = platform.orchestrator
@@ -63,4 +70,7 @@ def open_gateway(platform: "Platform", view: "View", *, piped: Role = Role.USE) 
             fix=f"Name one of {', '.join(PARTS)} or a server of mcp.json; see 'steward agents list'.",
         )
     library = ServerLibrary(door.registry, namespaces=view.namespaces, tools=view.tools)
-    return Gateway(door, ranker=platform.ranker, view=view, library=library, piped=piped)
+    long_calls = LongCalls(PostgresLongCalls(platform.database))
+    return Gateway(
+        door, ranker=platform.ranker, view=view, library=library, piped=piped, long_calls=long_calls
+    )

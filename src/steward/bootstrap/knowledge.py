@@ -5,22 +5,27 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from steward.bootstrap.memory_tools import MEMORY_AGENT, memory_agent
 from steward.bootstrap.models import model_config
 from steward.bootstrap.paths import single_path_rule
+from steward.bootstrap.tools.library_tools import LIBRARY_AGENT, library_agent
+from steward.bootstrap.tools.memory_tools import MEMORY_AGENT, memory_agent
+from steward.bootstrap.tools.undoing import Undoing
 from steward.contract.ports import Embedder, Reranker, TextReader
 from steward.contract.tool import Effect
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.memory import MemoryManager, Scope
 from steward.knowledge.service import KnowledgeBase
-from steward.models.embedding import MiniLMEmbedder
+from steward.knowledge.stated import StatedFacts
+from steward.models.embedding import minilm_embedder
 from steward.models.rerank import CrossEncoder
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
 from steward.settings import Settings
-from steward.storage.knowledge import PostgresKnowledgeStore
-from steward.storage.memory import PostgresMemoryStore
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
+from steward.storage.library.documents import PostgresKnowledgeStore
+from steward.storage.library.facts import PostgresFactStore
+from steward.storage.library.library_undo import DOCUMENT, document_taker
+from steward.storage.library.memory import PostgresMemoryStore
 
 if TYPE_CHECKING:
     from steward.providers.builtin import BuiltinServerAgent, BuiltinTool
@@ -45,6 +50,7 @@ def _rated(settings: Settings, base: KnowledgeBase) -> "dict[str, BuiltinTool]":
             effect=writes,
             examples=("Add the folder notes to my documents", "Import report.pdf into the collection work"),
             timeout=3_600.0 + _MARGIN,
+            tell=lambda given: _reading(base, given),
         ),
         "manage_projects": BuiltinTool(effect=writes, timeout=_PERSON_SECONDS),
         "augment_knowledge": BuiltinTool(effect=writes, timeout=usual),
@@ -61,9 +67,15 @@ class Library:
     document_embedder: Embedder
     reranker: Reranker | None
     readers: DocumentReaders
+    stated: StatedFacts
 
     def memory(self, scope: Scope) -> MemoryManager:
-        return MemoryManager(self.memories, embedder=self.embedder, reranker=self.reranker, scope=scope)
+        return MemoryManager(
+            self.memories, embedder=self.embedder, reranker=self.reranker, scope=scope, stated=self.stated
+        )
+
+    async def has_documents(self) -> bool:
+        return any(each.documents for each in await self.base.collections())
 
 
 async def open_library(
@@ -73,19 +85,23 @@ async def open_library(
     stack: AsyncExitStack,
     *,
     rules: Callable[[], Rules],
+    undoing: Undoing,
 ) -> Library:
     """Open it and stand its tools behind the door."""
-    embedder, cross_encoder = MiniLMEmbedder(), CrossEncoder()
+    embedder, cross_encoder = minilm_embedder(), CrossEncoder()
     reranker = cross_encoder if cross_encoder.installed else None
     readers = await stack.enter_async_context(DocumentReaders())
     document_embedder = _hosted(settings) or embedder
+    store = PostgresKnowledgeStore(database)
+    undoing.add(DOCUMENT, document_taker(store.settle))
     base = KnowledgeBase(
-        PostgresKnowledgeStore(database),
+        store,
         embedder=document_embedder,
         reranker=reranker,
         readers=readers,
         places=settings.ingestible,
         withhold=single_path_rule(settings.ingestible, rules),
+        uploads=settings.uploads_folder,
     )
     stack.push_async_callback(base.close)
     library = Library(
@@ -95,18 +111,27 @@ async def open_library(
         document_embedder=document_embedder,
         reranker=reranker,
         readers=readers,
+        stated=StatedFacts(PostgresFactStore(database), embedder),
     )
     orchestrator.register_agent_factory(KNOWLEDGE_AGENT, lambda: knowledge_agent(library, settings))
+    orchestrator.register_agent_factory(LIBRARY_AGENT, lambda: library_agent(base))
     orchestrator.register_agent_factory(MEMORY_AGENT, lambda: memory_agent(library.memory))
     return library
 
 
 async def _deletion(base: KnowledgeBase, given: Mapping[str, Any]) -> str | None:
-    if given.get("action") != "delete":
+    """Raises for a collection that is not there: nobody is asked about nothing."""
+    name = given.get("collection_name")
+    if given.get("action") != "delete" or not name:
         return None
-    found = await base.collection(str(given.get("name")))
+    found = await base.collection(str(name))
     documents = "1 document" if found.documents == 1 else f"{found.documents} documents"
     return f'deletes the collection "{found.name}" with its {documents}'
+
+
+async def _reading(base: KnowledgeBase, given: Mapping[str, Any]) -> None:
+    """Raises for a place or a collection that is not there."""
+    await base.check_ingest(str(given.get("path")), str(given.get("collection")))
 
 
 def _hosted(settings: Settings) -> Embedder | None:

@@ -13,7 +13,7 @@ from steward.settings import Settings
 if TYPE_CHECKING:
     from steward.models.planner.model import PlannerModel
     from steward.models.planner.procedures import Procedure
-    from steward.models.planner.readers import DateReader, UtteranceReader
+    from steward.models.planner.readers import DateReader, Interpreter
     from steward.models.runs import RunLimits
 
 
@@ -22,7 +22,7 @@ def catalog(
     *,
     embedder: Callable[[], Embedder] | None = None,
     dates: "DateReader | None" = None,
-    readers: "Callable[[], Mapping[str, UtteranceReader]] | None" = None,
+    readers: "Callable[[], Mapping[str, Interpreter]] | None" = None,
     procedures: "Callable[[], Mapping[str, Procedure]] | None" = None,
     judge: ToolJudge | None = None,
 ) -> Catalog:
@@ -32,14 +32,12 @@ def catalog(
         # Imported here: Pydantic AI takes seconds to load.
         from steward.models.planner.dates import spoken_dates  # noqa: PLC0415
         from steward.models.planner.model import PlannerModel  # noqa: PLC0415
-        from steward.models.reader import taught_reader  # noqa: PLC0415
 
         return PlannerModel(
             embedder=embedder() if embedder else None,
             dates=dates or spoken_dates,
             readers=readers() if readers else None,
             procedures=procedures() if procedures else None,
-            taught=taught_reader(),
             judge=judge,
         )
 

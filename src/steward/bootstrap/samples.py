@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steward.bootstrap.core_tools import LOCAL_USER
 from steward.bootstrap.platform import Platform
+from steward.bootstrap.tools.core_tools import LOCAL_USER
 from steward.contract.call import Caller, CallerKind, Done, ToolCall
 from steward.contract.errors import ConflictError
 
@@ -27,7 +27,7 @@ TASKS: tuple[dict[str, str], ...] = (
         "description": "On the page under Chat, or with: steward ask 'what is due this week?'",
     },
     {
-        "title": "Drop a document of your own on the Knowledge page",
+        "title": "Drop a document of your own on the Documents page",
         "description": "PDF, Word, HTML, Markdown, CSV and code are read; then search for what it says.",
     },
     {"title": "Water the plants", "due_date": "next saturday 10am", "recurrence": "FREQ=WEEKLY;BYDAY=SA"},

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from steward.bootstrap.knowledge import Library
@@ -19,11 +20,11 @@ from steward.contract.ports import RankedTool, TextReader
 from steward.contract.tool import ToolSpec
 from steward.models.reader import TextsApart, taught_reader
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.orchestrator.ports import Execution, ExecutionLog
+from steward.orchestrator.ports import Execution, ExecutionLog, Intent
 from steward.selection.fit import FitJudge
 from steward.selection.index import ToolIndex
 from steward.selection.past import MOST
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
 from steward.storage.selection import PostgresSelectionStore
 from steward.telemetry.masking import MASKER
 
@@ -59,13 +60,16 @@ class LearningLog:
         self.used = asyncio.Event()
         self._last: dict[str, _Use] = {}  # by correlation: what came before the last call only helped
 
+    async def begin(self, intent: Intent) -> None:
+        await self._log.begin(intent)
+
     def append(self, execution: Execution) -> None:
         self._log.append(execution)
         call = execution.call
         said = (call.utterance or "").strip()
         if not isinstance(execution.result, Done) or not call.user or not 0 < len(said) <= LONGEST_REQUEST:
             return
-        if call.caller.kind is CallerKind.AGENT and call.caller.id in self._by_rote:
+        if call.caller.kind is CallerKind.AGENT and call.caller.id.partition(" ")[0] in self._by_rote:
             return
         self._last[call.correlation_id] = _Use(call.user, execution.tool, said)
         self._loop.call_soon_threadsafe(self.used.set)
@@ -104,7 +108,7 @@ class ToolSearch:
         self._tasks: list[asyncio.Task[None]] = []
         self._learning = asyncio.Lock()
         self.index = ToolIndex(reader)
-        self.judge = FitJudge(TextsApart(), together=taught_reader())
+        self.judge = tool_judge()
 
     def rank(self, query: str, tools: Sequence[ToolSpec], *, limit: int) -> tuple[RankedTool, ...]:
         self.index.take_in(tools)
@@ -254,6 +258,12 @@ def open_search(
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def tool_judge() -> FitJudge:
+    """The one of this program: a tool's definition is read once."""
+    return FitJudge(TextsApart(), together=taught_reader())
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:

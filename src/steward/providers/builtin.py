@@ -13,9 +13,9 @@ from steward.contract.agent import AgentManifest
 from steward.contract.call import Failed, ToolResult
 from steward.contract.errors import AgentError, ErrorCode
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
-from steward.providers.links import memory_opener
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.links import memory_opener
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.server_agent import MCPServerAgent
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -111,4 +111,10 @@ def _told(failed: Failed) -> Failed:
         code, message = said["error_code"], " ".join(str(word) for word in words if word)
     if not isinstance(code, str) or not isinstance(message, str):
         return failed
-    return replace(failed, code=code, error=message, retryable=bool(said.get("retryable", False)))
+    return replace(
+        failed,
+        code=code,
+        error=message,
+        retryable=bool(said.get("retryable", False)),
+        outcome_unknown=failed.outcome_unknown or said.get("outcome_unknown") is True,
+    )

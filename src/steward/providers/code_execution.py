@@ -33,6 +33,7 @@ MAX_CODE = 256 * 1024
 
 MOST_NAMED = 50  # entries of the home's own folders that one program may name
 _ENTRY = re.compile(r"[^/\0\n'\"]{1,255}")
+PROGRAM = ".program-"  # and the process id of whoever runs it: what a killed one left is known by that
 
 SPEC = ToolSpec(
     name="code_execution",
@@ -139,7 +140,7 @@ def named_entries(code: str, folders: Sequence[Path]) -> list[Path]:
 def _written(folder: Path, code: str) -> Path:
     """The program as a file: an argument would be limited, and errors could not show its lines."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    program = folder / f".program-{new_id()[:8]}"
+    program = folder / f"{PROGRAM}{os.getpid()}-{new_id()[:8]}"
     program.write_text(code, encoding="utf-8", errors="replace")
     return program
 

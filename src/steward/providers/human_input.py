@@ -42,7 +42,10 @@ SPEC = ToolSpec(
     },
     output_schema={
         "type": "object",
-        "properties": {"answer": {"type": "string"}},
+        "properties": {
+            "answer": {"type": "string"},
+            "asked_before": {"type": "boolean", "description": "It was asked and answered a while ago."},
+        },
         "required": ["answer"],
     },
     origin=Origin.BUILTIN,
@@ -68,7 +71,7 @@ def request_human_input_tool(questions: QuestionStore | None) -> FunctionTool:
         asker = (call.user if call else None) or NOBODY
         stored = await questions.ask(asker, question, choices=tuple(choices))
         if stored.answer is not None:
-            return Done(data={"answer": stored.answer})
+            return Done(data={"answer": stored.answer, "asked_before": True})
         return Failed(
             error=f"Nobody can be asked here, so the question waits for a person as {stored.id}. "
             f"'steward answer {stored.id} TEXT' answers it; then ask again.",

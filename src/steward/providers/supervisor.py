@@ -191,6 +191,7 @@ def note(_signal: int, _frame: object) -> None:
 def main(arguments: list[str]) -> int:
     lifeline, command, inside = int(arguments[0]), arguments[1:], None
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)  # stopped by somebody, it would not see the lifeline close
     if command[0] == "--plan":
         try:
             inside = Inside(command[1])

@@ -42,8 +42,28 @@ class Unsurprised(logging.Filter):
 
 
 def failure(error: StewardError) -> ToolResult:
+    return ToolResult(content=error.explain(), structured_content=told(error), is_error=True)
+
+
+def told(error: StewardError) -> dict[str, Any]:
+    """An error as the data of an answer."""
     shape = {"code": error.code, "message": error.explain(), "retryable": error.retryable}
-    return ToolResult(content=error.explain(), structured_content=shape, is_error=True)
+    return shape | {"retryable": False, "outcome_unknown": True} if error.in_doubt else shape
+
+
+class Stateless:
+    """A session's state, as FastMCP asks for it: our servers keep none, and its own store is slow to load."""
+
+    async def get(self, *, key: str) -> None:
+        del key
+
+
+class OwnServer(FastMCP):
+    """A server whose tools are the same for every session."""
+
+    @property
+    def _state_store(self) -> Any:
+        return Stateless()
 
 
 def new_server(name: str, instructions: str, *, errors: Middleware | None = None) -> FastMCP:
@@ -51,4 +71,4 @@ def new_server(name: str, instructions: str, *, errors: Middleware | None = None
     log = logging.getLogger("fastmcp.server.server")
     if not any(isinstance(known, Unsurprised) for known in log.filters):
         log.addFilter(Unsurprised())
-    return FastMCP(name, instructions=instructions, middleware=[errors or ExplainedErrors()])
+    return OwnServer(name, instructions=instructions, middleware=[errors or ExplainedErrors()])

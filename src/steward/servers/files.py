@@ -23,6 +23,7 @@ from steward.servers.base import READS, new_server
 MAX_BYTES = 1_000_000
 MAX_ENTRIES = 1_000
 SNIFF = 8_192
+LONGEST_PATTERN = 1_000
 
 
 class FileContent(BaseModel):
@@ -197,7 +198,12 @@ def build(places: Places, *, max_bytes: int = MAX_BYTES) -> FastMCP:
 
     @server.tool(annotations=READS)
     def search_files(
-        pattern: Annotated[str, Field(description="A file name pattern such as '*.md'.", min_length=1)],
+        pattern: Annotated[
+            str,
+            Field(
+                description="A file name pattern such as '*.md'.", min_length=1, max_length=LONGEST_PATTERN
+            ),
+        ],
         path: Annotated[str, Field(description="The folder to start from.")] = ".",
     ) -> Matches:
         """Find files by name below a folder.

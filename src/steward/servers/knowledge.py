@@ -18,31 +18,16 @@ from mcp.shared.exceptions import MCPError
 from pydantic import Field, ValidationError
 
 from steward.contract.call import current_call
-from steward.contract.errors import ConfigError, InputError, StewardError
-from steward.knowledge.model import (
-    CollectionError,
-    ConfigurationError,
-    DocumentError,
-    QueryError,
-    parse_kind,
-    parse_names,
-)
+from steward.contract.errors import StewardError
+from steward.knowledge.model import CollectionError, parse_kind, parse_names
 from steward.knowledge.service import KnowledgeBase
 from steward.servers import knowledge_shapes as shapes
 from steward.servers.asking import ask
 from steward.servers.base import READS, CallContext, NextCall, new_server
+from steward.servers.knowledge_codes import SYSTEM, wire_number
 
 logger = logging.getLogger(__name__)
 
-CODES: tuple[tuple[type[StewardError], int], ...] = (
-    (ConfigurationError, -32001),
-    (ConfigError, -32001),
-    (CollectionError, -32002),
-    (DocumentError, -32003),
-    (QueryError, -32004),
-    (InputError, -32602),
-)
-SYSTEM = -32000
 INVALID_PARAMETERS = -32602
 ADDS = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 DELETES = mcp_types.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
@@ -67,7 +52,9 @@ class KnowledgeErrors(Middleware):
         except MCPError:
             raise
         except UnknownToolError as error:
-            raise MCPError(INVALID_PARAMETERS, "There is no such tool.", {"details": str(error)}) from error
+            guidance = "Call tools/list and use one of the names there."
+            data = {"details": str(error), "guidance": guidance}
+            raise _readable(INVALID_PARAMETERS, "There is no such tool.", data) from error
         except Exception as error:
             raise wire_error(error) from error
 
@@ -88,22 +75,25 @@ def wire_error(error: Exception) -> MCPError:
     """What the client is told: our own words for our own errors, and nothing of the inside for the rest."""
     found = error if isinstance(error, StewardError) else error.__cause__
     if isinstance(found, StewardError):
-        code = next((number for kind, number in CODES if isinstance(found, kind)), SYSTEM)
+        code = wire_number(found.code)
+        guidance = found.fix or "Try again; if it stays, look into the log."
         data = {
             "details": found.message,
-            "guidance": found.fix or "Try again; if it stays, look into the log.",
+            "guidance": guidance,
             "error_code": found.code,
-            "retryable": found.retryable,
+            "retryable": found.retryable and not found.in_doubt,
         }
-        return MCPError(code, found.message, data)
+        if found.in_doubt:
+            data["outcome_unknown"] = True
+        return _readable(code, found.message, data)
     invalid = error if isinstance(error, ValidationError) else error.__cause__
     if isinstance(invalid, ValidationError):
         problems = "; ".join(
             f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in invalid.errors()
         )
-        return MCPError(
+        return _readable(
             INVALID_PARAMETERS,
-            "The arguments do not fit this tool.",
+            f"The arguments do not fit this tool: {problems}.",
             {"details": problems, "guidance": "See the tool's input schema."},
         )
     if (
@@ -111,15 +101,20 @@ def wire_error(error: Exception) -> MCPError:
         or isinstance(error.__cause__, TimeoutError)
         or "timed out" in str(error)
     ):
-        return MCPError(
+        return _readable(
             SYSTEM, "The operation took too long.", {"details": "timeout", "guidance": "Ask for less."}
         )
     logger.error("A knowledge tool failed", exc_info=error)
-    return MCPError(
+    return _readable(
         SYSTEM,
-        "Tool execution failed",
+        "Tool execution failed.",
         {"details": type(error).__name__, "guidance": "Look into Steward's log for the cause."},
     )
+
+
+def _readable(code: int, message: str, data: Mapping[str, Any]) -> MCPError:
+    """Many clients show the message alone, so the guidance stands in it as well."""
+    return MCPError(code, f"{message} {data['guidance']}", dict(data))
 
 
 def build(knowledge: KnowledgeBase, *, seconds: float = SECONDS) -> FastMCP:
@@ -151,6 +146,9 @@ def _add_query(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> Non
         document_context: Annotated[
             str | None, Field(description="Text of the document at hand; it sharpens the search.")
         ] = None,
+        project_name: Annotated[
+            str | None, Field(description="Search this project's default collections, where none is named.")
+        ] = None,
     ) -> ToolResult:
         """Search the knowledge base by meaning and words, with re-ranking.
 
@@ -162,6 +160,7 @@ def _add_query(server: FastMCP, knowledge: KnowledgeBase, seconds: float) -> Non
             collections=parse_names(collections),
             top_k=top_k,
             document_context=document_context,
+            project=project_name,
             user=_user(),
         )
         return ToolResult(
@@ -330,6 +329,11 @@ def _add_resources(server: FastMCP, knowledge: KnowledgeBase) -> None:
     async def document(document_id: int) -> str:
         """One document's metadata."""
         return _json(shapes.document_data(await knowledge.document(document_id)))
+
+    @server.resource("knowledge://projects", mime_type="application/json")
+    async def projects() -> str:
+        """Every project with its collections and those that it searches."""
+        return _json([shapes.project_data(item) for item in await knowledge.projects()])
 
     @server.resource("knowledge://queries", mime_type="application/json")
     async def queries() -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steward.knowledge.model import Answer, Collection, Hit, Project, StoredDocument
+from steward.knowledge.model import Collection, Hit, LibraryAnswer, Project, StoredDocument, document_name
 from steward.knowledge.ports import PastQuery
 from steward.knowledge.report import Report
 
 
-def answer_data(answer: Answer) -> dict[str, Any]:
+def answer_data(answer: LibraryAnswer) -> dict[str, Any]:
     return {
         "status": "success",
         "results": [_hit_data(hit) for hit in answer.hits],
@@ -25,7 +25,7 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
         "content": hit.text,
         "relevance_score": hit.relevance,
         "relevance_label": hit.label,
-        "source_document": hit.citation.document,
+        "source_document": hit.citation.name,
         "header_path": hit.citation.header_path,
         "metadata": {
             **hit.metadata,
@@ -36,12 +36,16 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
             "document_id": hit.document_id,
             "page": hit.citation.page,
             "span": [hit.citation.start, hit.citation.end],
-            "also_in": list(hit.also_in),
+            "also_in": _names(hit.also_in),
         },
     }
 
 
-def answer_text(query: str, answer: Answer) -> str:
+def _names(sources: Sequence[str]) -> list[str]:
+    return [document_name(source) for source in sources]
+
+
+def answer_text(query: str, answer: LibraryAnswer) -> str:
     lines = [f"## Results for “{_one_line(query)}”", ""]
     if not answer.hits:
         lines += ["_Nothing relevant was found._", ""]
@@ -49,13 +53,13 @@ def answer_text(query: str, answer: Answer) -> str:
         page = f" · page {hit.citation.page}" if hit.citation.page is not None else ""
         lines += [
             f"### {number}. {_heading(hit)}",
-            f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.document}`{page} · {_span(hit)}",
+            f"**{hit.label}** ({hit.relevance:.2f}) · `{hit.citation.name}`{page} · {_span(hit)}",
             "",
             *(f"> {line}" for line in hit.text.splitlines()),
             "",
         ]
         if hit.also_in:
-            lines += [f"_Also in: {', '.join(hit.also_in)}_", ""]
+            lines += [f"_Also in: {', '.join(_names(hit.also_in))}_", ""]
     lines.append(f"**Query:** {answer.refinement.status.value} — {answer.refinement.message}")
     if answer.refinement.suggestions:
         lines.append(f"**Try:** {', '.join(answer.refinement.suggestions)}")

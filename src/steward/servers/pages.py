@@ -66,7 +66,11 @@ _DATE_IN_HTML = (
 )
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,500})", re.IGNORECASE)
 # Parts of a page that say nothing about its subject.
-_FURNITURE = re.compile(r"<(head|script|style|nav|footer|aside|form|noscript|svg|iframe)\b", re.IGNORECASE)
+_FURNITURE = re.compile(
+    r"<(?:(head|script|style|nav|footer|aside|form|noscript|svg|iframe)\b"
+    r"|/(head|script|style|nav|footer|aside|form|noscript|svg|iframe)\s{0,3}>)",
+    re.IGNORECASE,
+)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -84,14 +88,14 @@ class FetchPageResult(BaseModel):
     truncated: bool = Field(default=False, description="Whether the page goes on after this text.")
 
 
-class Readers(Protocol):
+class PageReaders(Protocol):
     """The documents room's readers."""
 
     async def read(self, path: Path) -> ReadDocument: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _FetchedAnswer:
     url: str
     media_type: str
     charset: str | None
@@ -108,7 +112,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 class PageFetcher:
     """`allowed` are hosts (`wiki.home`, `127.0.0.1:8080`) that may be read although they are private."""
 
-    readers: Readers
+    readers: PageReaders
     timeout: float = 30.0
     allowed: frozenset[str] = frozenset()
     resolve: Resolve = field(default=resolve)
@@ -126,13 +130,13 @@ class PageFetcher:
                 retryable=True,
             ) from error
 
-    async def _follow(self, url: str) -> _Answer:
+    async def _follow(self, url: str) -> _FetchedAnswer:
         # No environment: a proxy would resolve the name again, to who knows what.
         async with httpx.AsyncClient(follow_redirects=False, timeout=self.timeout, trust_env=False) as client:
             for _ in range(REDIRECTS + 1):
                 target = _target(url)
                 answer = await self._get(client, target, await self._judged(target))
-                if isinstance(answer, _Answer):
+                if isinstance(answer, _FetchedAnswer):
                     return answer
                 url = urljoin(url, answer)
         raise UnavailableError(
@@ -161,7 +165,7 @@ class PageFetcher:
 
     async def _get(
         self, client: httpx.AsyncClient, target: httpx.URL, addresses: Sequence[str]
-    ) -> _Answer | str:
+    ) -> _FetchedAnswer | str:
         """The page, or where it moved to. Connects to an address that was judged, under the site's name."""
         host, _ = _place(target)
         try:
@@ -177,7 +181,7 @@ class PageFetcher:
                 f"{host} cannot be reached.", fix="Check the network connection, or try another source."
             ) from error
 
-    async def _body(self, response: httpx.Response, target: httpx.URL) -> _Answer | str:
+    async def _body(self, response: httpx.Response, target: httpx.URL) -> _FetchedAnswer | str:
         if response.status_code in _MOVED and "location" in response.headers:
             return response.headers["location"]
         if response.status_code >= 400:
@@ -198,9 +202,9 @@ class PageFetcher:
                     code=TOO_LARGE,
                     fix="Choose another source.",
                 )
-        return _Answer(str(target), media_type, response.charset_encoding, bytes(body))
+        return _FetchedAnswer(str(target), media_type, response.charset_encoding, bytes(body))
 
-    async def _read(self, answer: _Answer, limit: int) -> FetchPageResult:
+    async def _read(self, answer: _FetchedAnswer, limit: int) -> FetchPageResult:
         suffix = _SUFFIXES[answer.media_type]
         body, title, date = answer.body, None, None
         if suffix == ".html":
@@ -298,7 +302,7 @@ def _shown(url: str) -> str:
     return url if len(url) <= 120 else f"{url[:119]}…"
 
 
-def _decoded(answer: _Answer) -> str:
+def _decoded(answer: _FetchedAnswer) -> str:
     try:
         return answer.body.decode(answer.charset or "utf-8", errors="replace")
     except LookupError:
@@ -323,19 +327,22 @@ def _date(page: str) -> str | None:
 
 def without_furniture(page: str) -> str:
     """Each part is cut from its opening to its closing tag, in one pass whatever the page looks like."""
+    tags = [(found.start(), found.end(), found[1], found[2]) for found in _FURNITURE.finditer(page)]
+    closings: dict[str, list[int]] = {}  # where each tag is closed, the first one last
+    for _, end, _, closed in reversed(tags):
+        if closed:
+            closings.setdefault(closed.lower(), []).append(end)
     kept: list[str] = []
     at = 0
-    unclosed: set[str] = set()
-    for opening in _FURNITURE.finditer(page):
-        tag = opening[1].lower()
-        if opening.start() < at or tag in unclosed:
+    for start, end, opened, _ in tags:
+        if not opened or start < at:
             continue
-        closing = re.compile(rf"</{tag}\s{{0,3}}>", re.IGNORECASE).search(page, opening.end())
-        if closing is None:
-            unclosed.add(tag)
-            continue
-        kept.append(page[at : opening.start()])
-        at = closing.end()
+        ends = closings.get(opened.lower(), [])
+        while ends and ends[-1] < end:
+            ends.pop()
+        if ends:
+            kept.append(page[at:start])
+            at = ends[-1]
     return " ".join((*kept, page[at:]))
 
 

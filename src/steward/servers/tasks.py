@@ -6,7 +6,7 @@ absent field stays different from a null.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import mcp_types
 from fastmcp import FastMCP
@@ -45,6 +45,23 @@ def build(service: TaskService) -> FastMCP:
     return server
 
 
+def definitions() -> list[dict[str, Any]]:
+    """The tools as agents see them, with nothing behind them: the session's own parameters are left out."""
+    nothing = cast("TaskService", None)
+    tools = (_add(nothing), _list(nothing), _complete(nothing), _delete(nothing), _update(nothing))
+    return [
+        {"name": tool.name, "description": tool.description, "inputSchema": _without_session(tool.parameters)}
+        for tool in tools
+    ]
+
+
+def _without_session(schema: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = {"user_id", "idempotency_key"}
+    properties = {name: each for name, each in schema["properties"].items() if name not in hidden}
+    required = [name for name in schema.get("required", ()) if name not in hidden]
+    return {**schema, "properties": properties, "required": required}
+
+
 def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
@@ -57,6 +74,7 @@ USER_ID = _text("Unique identifier of the task owner.")
 TASK_ID = _text("Unique identifier of the task, as list_tasks returned it.")
 PRIORITY = "low, medium or high"
 RULE = "An RRULE, such as FREQ=WEEKLY;BYDAY=MO"
+NOTIFY = {"type": ["boolean", "string", "null"]}
 
 
 def _parameters(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -77,6 +95,8 @@ TASK: dict[str, Any] = {
         "priority": {"type": "string"},
         "completed": {"type": "boolean"},
         "recurrence": {"type": ["string", "null"]},
+        "notify": {"type": "boolean"},
+        "notify_at": {"type": ["string", "null"]},
         "created_at": {"type": "string"},
         "updated_at": {"type": "string"},
         "completed_at": {"type": ["string", "null"]},
@@ -115,7 +135,8 @@ def _add(service: TaskService) -> TaskTool:
         name="add_task",
         title="Add a task",
         description="Create a task. Prefer update_task for a task that is there already.\n\n"
-        'Examples: "Add buy milk to my tasks"; "Remember to call mom tomorrow, it\'s important".',
+        'Examples: "Add buy milk to my tasks"; "Remember to call mom tomorrow, it\'s important"; '
+        '"Remind me at 5 to call Ana" (due_date 5pm, notify true).',
         parameters=_parameters(
             ["title"],
             title=_text("Task title, 1 to 500 characters."),
@@ -123,6 +144,11 @@ def _add(service: TaskService) -> TaskTool:
             due_date=_optional('ISO 8601, or words such as "tomorrow" or "next friday at 5pm".'),
             priority=_optional(f"{PRIORITY}; medium by default."),
             recurrence=_optional(f"{RULE}; needs a due date."),
+            notify=NOTIFY
+            | {
+                "description": "Remind the person: true when it is due, or at this time instead (ISO 8601 or "
+                "words). Set it where they ask to be reminded, told, alerted or woken."
+            },
             idempotency_key=_optional("The same key twice adds one task."),
         ),
         output_schema=_answers(["task"], task=TASK),
@@ -145,7 +171,7 @@ def _list(service: TaskService) -> TaskTool:
             [],
             completed=_optional("Filter by completion status.", "boolean"),
             priority=_optional(f"Filter by priority: {PRIORITY}."),
-            due_before=_optional("Only tasks due before this date (ISO 8601)."),
+            due_before=_optional("Only tasks due before this date or moment (ISO 8601)."),
             due_after=_optional("Only tasks due after this date (ISO 8601)."),
             search=_optional("Text in the title or the description."),
             limit=_optional("At most this many, 1 to 100; 50 by default.", "integer"),
@@ -203,7 +229,8 @@ def _update(service: TaskService) -> TaskTool:
         title="Change a task",
         description="Change one or more properties of a task; null clears a description, due date or "
         "recurrence. Prefer complete_task for what was done.\n\n"
-        'Examples: "Change meeting to 4pm"; "Make the groceries task high priority".',
+        'Examples: "Change meeting to 4pm"; "Make the groceries task high priority"; '
+        '"Snooze it for 10 minutes" (notify in 10 minutes).',
         parameters=_parameters(
             ["task_id"],
             task_id=TASK_ID,
@@ -212,6 +239,11 @@ def _update(service: TaskService) -> TaskTool:
             due_date=_optional("New due date, ISO 8601 or words; null clears it."),
             priority=_text(f"New priority: {PRIORITY}."),
             recurrence=_optional(f"{RULE}; null clears it."),
+            notify=NOTIFY
+            | {
+                "description": 'Remind the person: true when it is due; a time such as "in 10 minutes" to '
+                "snooze the reminder until then; false for no reminder."
+            },
             completed={"type": "boolean", "description": "Set completion status."},
         ),
         output_schema=_answers(
@@ -240,6 +272,8 @@ def _line(task: Mapping[str, Any]) -> str:
         details.append(f"{task['priority']} priority")
     if task.get("recurrence"):
         details.append(f"repeats {task['recurrence']}")
+    if task.get("notify_at"):
+        details.append(f"reminds {task['notify_at']}")
     title = task["title"].replace("\n", " ").replace("*", r"\*").replace("`", r"\`")
     mark = "~~" if task.get("completed") else "**"
     more = f" ({', '.join(details)})" if details else ""

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastmcp import FastMCP
 from pydantic import BaseModel, Field
 
 from steward.contract.errors import InputError
 from steward.servers.base import READS, new_server
+from steward.tasks.users import zone_names
 
 WHERE = "An IANA time zone, such as 'Europe/Berlin', or the city it is named after."
 
@@ -46,7 +47,7 @@ def current_time(params: TimeContextParams, now: datetime) -> TimeContextResult:
 def _zones_of_places() -> dict[str, str]:
     """Zones by the place they are named after ('tokyo'), where only one is."""
     zones: dict[str, list[str]] = {}
-    for zone in available_timezones():
+    for zone in zone_names():
         if not zone.startswith(("Etc/", "posix/", "right/", "SystemV/", "US/")):
             zones.setdefault(zone.rpartition("/")[2].lower(), []).append(zone)
     return {place: found[0] for place, found in zones.items() if len(found) == 1}
@@ -54,10 +55,10 @@ def _zones_of_places() -> dict[str, str]:
 
 def _zone(name: str) -> ZoneInfo:
     # Checked against the list first: ZoneInfo opens files named by its key.
-    if name not in available_timezones():
+    if name not in zone_names():
         name = _zones_of_places().get(name.strip().lower().replace(" ", "_"), name)
-    if name not in available_timezones():
-        close = get_close_matches(name[:80], available_timezones(), n=3)
+    if name not in zone_names():
+        close = get_close_matches(name[:80], zone_names(), n=3)
         hint = f"Did you mean {' or '.join(close)}?" if close else "Use an IANA name such as 'Europe/Berlin'."
         raise InputError(f"There is no time zone '{name[:64]}'.", fix=hint)
     try:

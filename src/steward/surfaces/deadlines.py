@@ -7,12 +7,19 @@ may be (`api.protection`). uvicorn has a deadline for the time between two reque
 import asyncio
 from typing import Any
 
+import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from steward.contract.errors import ErrorCode
 
 SECONDS_FOR_HEAD = 10.0
 SECONDS_FOR_BODY = 20.0  # and as many more as its bytes are worth
 BYTES_A_SECOND = 1_024  # a line that is slower than this is no line
 LARGEST_HEAD = 64 * 1024
+_BAD_REQUEST = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n"
+    b"connection: close\r\ncontent-length: %d\r\n\r\n"
+)
 _TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -41,6 +48,20 @@ class PunctualHttp(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > LARGEST_HEAD:
                 self.send_400_response("The headers are too large.")
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be read as HTTP is a problem document as well: a client reads one form of error."""
+        problem = {
+            "type": "about:blank",
+            "title": "Bad Request",
+            "status": 400,
+            "code": ErrorCode.INVALID_INPUT,
+            "detail": msg,
+            "fix": "Send a shorter address and fewer headers, as HTTP/1.1.",
+        }
+        body = orjson.dumps(problem)
+        self.transport.write(_BAD_REQUEST % len(body) + body)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

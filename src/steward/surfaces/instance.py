@@ -6,6 +6,7 @@ of its own, whoever answers there must prove that it knows this home's token, by
 """
 
 import asyncio
+import fcntl
 import hmac
 import json
 import os
@@ -16,7 +17,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steward.contract.errors import ConflictError
 from steward.storage import owner_token
 from steward.surfaces.wire import LostError, SocketWire
 
@@ -24,13 +24,25 @@ if TYPE_CHECKING:  # a command that finds a running instance needs nothing of it
     from steward.settings import Settings
 
 FILE = "instance.json"
+LOCK = ".instance.lock"
 SECONDS_TO_ANSWER = 2.0
+# By which our commands tell themselves from other programs that hold the token. Nothing else asks for it.
+OF_A_COMMAND = ("X-Steward-Surface", "cli")
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
     url: str
     pid: int
+    fits: str = ""  # a background one: whom it serves (background.py)
+    folder: str = ""  # a background one: where it reads files
+
+    @property
+    def background(self) -> bool:
+        return bool(self.fits)
+
+    def told(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value != ""}
 
 
 @contextmanager
@@ -40,7 +52,7 @@ def announced(settings: "Settings", instance: Instance) -> Generator[None]:
     partial = path.with_name(f".{FILE}.{instance.pid}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(instance), file)
+        json.dump(instance.told(), file)
     partial.rename(path)
     try:
         yield
@@ -48,6 +60,46 @@ def announced(settings: "Settings", instance: Instance) -> Generator[None]:
         known = read(path)
         if known is not None and known.pid == instance.pid:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(home: Path) -> Generator[bool]:
+    """Whether this program is the one instance of the home while this lasts.
+
+    The operating system takes the right back however the program ends.
+    """
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = os.open(home / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        yield _locked(lock, fcntl.LOCK_EX)
+    finally:
+        os.close(lock)
+
+
+def _locked(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def taken(home: Path) -> bool:
+    """Whether some program is the instance of this home, also one that begins or ends and does not answer."""
+    try:
+        lock = os.open(home / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return not _locked(lock, fcntl.LOCK_SH)
+    finally:
+        os.close(lock)
+
+
+def is_announced(home: Path, pid: int) -> bool:
+    """Whether commands of this home still find the program of this number; not where the home is gone."""
+    known = read(home / FILE)
+    return known is not None and known.pid == pid
 
 
 def read(path: Path) -> Instance | None:
@@ -59,14 +111,18 @@ def read(path: Path) -> Instance | None:
 
 def proof(token: str, challenge: str) -> str:
     """What only a program of this home can answer to a word it has not heard before."""
-    return hmac.digest(token.encode(), f"steward instance {challenge}".encode(), "sha256").hex()
+    return mark(token, f"steward instance {challenge}")
+
+
+def mark(token: str, words: str) -> str:
+    return hmac.digest(token.encode(), words.encode(), "sha256").hex()
 
 
 async def find_running(settings: "Settings") -> Instance | None:
     """The instance of this home that answers now, if there is one."""
     instance = read(settings.home / FILE)
     token = owner_token.read(settings.home)
-    if instance is None or token is None or not _alive(instance.pid):
+    if instance is None or token is None or not is_alive(instance.pid):
         return None
     challenge = secrets.token_hex(16)
     told = await _ask(instance, f"/healthz?challenge={challenge}")
@@ -76,7 +132,13 @@ async def find_running(settings: "Settings") -> Instance | None:
 
 def signed(settings: "Settings") -> dict[str, str]:
     """The headers of a request to the running instance of this home, once it has proven to be that."""
-    return {"Authorization": f"Bearer {owner_token.read(settings.home)}"}
+    return command_headers(owner_token.read(settings.home))
+
+
+def command_headers(token: str | None) -> dict[str, str]:
+    """What a command sends with everything that it asks for."""
+    name, word = OF_A_COMMAND
+    return {"Authorization": f"Bearer {token}", name: word}
 
 
 async def agents_away(settings: "Settings", instance: Instance) -> dict[str, str]:
@@ -101,16 +163,7 @@ async def _ask(
     return told if isinstance(told, dict) else None  # pyright: ignore[reportUnknownVariableType]
 
 
-async def require_none(settings: "Settings") -> None:
-    running = await find_running(settings)
-    if running is not None:
-        raise ConflictError(
-            f"Steward already runs for this home at {running.url} (process {running.pid}).",
-            fix="Use it, stop it, or choose another STEWARD_HOME.",
-        )
-
-
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 Body = bytes | AsyncIterable[bytes] | None
-PAGE_PROOF = "X-Steward-Page"  # the header by which a request of the page is told from any other
 LONGEST_LINE = 16 * 1024 * 1024  # an event is one line
 
 

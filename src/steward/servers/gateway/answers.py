@@ -1,6 +1,9 @@
 """A tool result in the protocol's shape, forwarded untouched where the provider answered in it.
 
-Owns the wording of what is not done: failed, waiting, declined.
+Owns the wording of what is not done: failed, waiting, declined. Such an answer is text that a person can
+act on, marked `isError`; the envelope travels in `_meta`, because clients hold `structuredContent` against
+the tool's own output schema, also where nothing was done. A failure is a result, so that a model reads it.
+A JSON-RPC error is kept for a tool that is not there, and for tools whose contract wants one.
 """
 
 from collections.abc import Mapping
@@ -14,34 +17,36 @@ from pydantic import BaseModel
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolResult, envelope
 from steward.contract.errors import ErrorCode
+from steward.contract.federation import RESULT
+from steward.contract.schema import CompiledSchema
+from steward.servers.knowledge_codes import wire_number
 from steward.tasks.envelopes import TaskCode, failure
 
-SYSTEM_ERROR = -32000
 
-
-def answer(result: ToolResult, *, as_error: bool = False) -> dict[str, Any]:
+def answer(
+    result: ToolResult, *, as_error: bool = False, as_task: bool = False, output: CompiledSchema | None = None
+) -> dict[str, Any]:
     """The `CallToolResult` on the wire. Raises `MCPError` where the protocol wants an error instead.
 
-    `as_error`: this tool's contract wants every failure as a JSON-RPC error.
+    `as_error`: this tool's contract wants its failures as JSON-RPC errors. `as_task`: it answers in the
+    tasks' envelope. `output`: what the tool promises.
     """
-    native = _native(result)
     match result:
         case Done():
+            native = _native(result.native)
             return native if native is not None else from_data(result.data)
         case Failed():
-            return native if native is not None else _failure(result, as_error)
+            known = as_task and result.code in frozenset(TaskCode)
+            refused = _task_refusal(TaskCode(result.code), result.error) if known else None
+            return _failure(result, as_error=as_error, output=output, promised=refused)
         case PendingApproval():
             return pending(result)
         case _:
             assert_never(result)
 
 
-def _native(result: ToolResult) -> dict[str, Any] | None:
-    if isinstance(result, PendingApproval):
-        return None
-    native = result.native
-    if isinstance(native, MCPError):
-        raise native
+def _native(native: Any) -> dict[str, Any] | None:
+    """What a provider answered, where it is an answer of the protocol."""
     if isinstance(native, BaseModel):
         native = native.model_dump(by_alias=True, mode="json", exclude_none=True)
     if not isinstance(native, dict) or "content" not in native:
@@ -70,19 +75,49 @@ def from_data(data: Any) -> dict[str, Any]:
     return shape
 
 
-def _failure(failed: Failed, as_error: bool) -> dict[str, Any]:
+def _failure(
+    failed: Failed,
+    *,
+    as_error: bool,
+    output: CompiledSchema | None,
+    promised: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     if failed.code == ErrorCode.TOOL_NOT_FOUND:
-        raise MCPError(INVALID_PARAMS, failed.error)
-    if as_error:
-        wrong = failed.code == ErrorCode.INVALID_ARGUMENTS
+        raise unknown_tool(failed.error)
+    if failed.code == ErrorCode.INVALID_ARGUMENTS and isinstance(failed.native, MCPError):
+        return _problem(failed.error, envelope(failed))  # however its server says so
+    if isinstance(failed.native, MCPError):
+        raise failed.native
+    native = _native(failed.native)
+    if native is not None:
+        return _without_misfit(native, failed, output)
+    if as_error and failed.code != ErrorCode.INVALID_ARGUMENTS:
+        guidance = failed.fix or "'steward log' has this call."
+        details = failed.error.removesuffix(guidance).rstrip()
         data = {
-            "details": failed.error,
-            "guidance": "See the tool's input schema." if wrong else "'steward log' has this call.",
+            "details": details,
+            "guidance": guidance,
             "error_code": failed.code,
             "retryable": failed.retryable,
+            "outcome_unknown": failed.outcome_unknown,
         }
-        raise MCPError(INVALID_PARAMS if wrong else SYSTEM_ERROR, failed.error, data)
-    return _problem(failed.error, envelope(failed))
+        raise MCPError(wire_number(failed.code), f"{details} {guidance}", data)
+    text = failed.error if promised is None else f"**{failed.code}**: {failed.error}"
+    return _problem(text, envelope(failed), promised=promised)
+
+
+def unknown_tool(message: str) -> MCPError:
+    guidance = "Call tools/list and use one of the names there."
+    data = {"details": message, "guidance": guidance, "error_code": ErrorCode.TOOL_NOT_FOUND}
+    return MCPError(INVALID_PARAMS, f"{message.rstrip('.')}. {guidance}", data)
+
+
+def _without_misfit(native: dict[str, Any], failed: Failed, output: CompiledSchema | None) -> dict[str, Any]:
+    """A server's own failure, without structured content that its tool never promised."""
+    if output is None or "structuredContent" not in native or output.accepts(native["structuredContent"]):
+        return native
+    kept = {key: value for key, value in native.items() if key != "structuredContent"}
+    return {**kept, "_meta": {**kept.get("_meta", {}), RESULT: envelope(failed)}}
 
 
 def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> dict[str, Any]:
@@ -92,9 +127,9 @@ def contents(shape: Mapping[str, Any], *, not_found: int = INVALID_PARAMS) -> di
     """
     if "content" not in shape:
         return dict(shape)
-    said: Mapping[str, Any] = shape.get("structuredContent") or {}
     if not shape.get("isError"):
-        return dict(said)
+        return dict(shape.get("structuredContent") or {})
+    said: Mapping[str, Any] = shape.get("_meta", {}).get(RESULT) or {}
     code = said.get("error_code") or said.get("status")
     number = not_found if code == ErrorCode.NOT_FOUND else INTERNAL_ERROR
     data = {"code": code, "proposal_id": said.get("proposal_id")}
@@ -112,21 +147,24 @@ def pending(waiting: PendingApproval, *, as_task: bool = False, too_long: bool =
         f"Proposal {waiting.proposal_id}. A person approves it with 'steward approve {waiting.proposal_id}' "
         "or on the page; do not send the call again."
     )
-    shape = _task_refusal(TaskCode.CONFIRMATION_REQUIRED, text) if as_task else envelope(waiting)
-    return _problem(text, shape)
+    refusal = _task_refusal(TaskCode.CONFIRMATION_REQUIRED, text) if as_task else None
+    return _problem(text, envelope(waiting), promised=refusal)
 
 
 def declined(waiting: PendingApproval, *, as_task: bool = False) -> dict[str, Any]:
     text = f"Nothing was run: the person declined this call (proposal {waiting.proposal_id})."
-    if as_task:
-        return _problem(text, _task_refusal(TaskCode.CONFIRMATION_DECLINED, text))
-    return _problem(text, {**envelope(waiting), "status": "failed", "error": text, "error_code": "DECLINED"})
+    refusal = _task_refusal(TaskCode.CONFIRMATION_DECLINED, text) if as_task else None
+    shape = {**envelope(waiting), "status": "failed", "error": text, "error_code": "DECLINED"}
+    return _problem(text, shape, promised=refusal)
 
 
 def _task_refusal(code: TaskCode, message: str) -> dict[str, Any]:
     return failure(code, message, at=datetime.now(UTC))
 
 
-def _problem(text: str, shape: Mapping[str, Any]) -> dict[str, Any]:
-    # isError, so that a client does not hold the envelope against the tool's own output schema.
-    return {"content": [{"type": "text", "text": text}], "structuredContent": shape, "isError": True}
+def _problem(
+    text: str, shape: Mapping[str, Any], *, promised: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """`promised`: what the tool's own output schema foresees for a refusal."""
+    problem = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {RESULT: shape}}
+    return problem if promised is None else {**problem, "structuredContent": promised}

@@ -7,7 +7,7 @@ hears that the call waits. Does not own whether a call needs a yes: that is the 
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,24 +15,33 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, ToolResult
-from steward.contract.deciding import Decider, Role, Way, client_name
-from steward.contract.errors import ErrorCode, StewardError
+from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall, ToolResult
+from steward.contract.deciding import Decider, Role, Way
+from steward.contract.errors import ErrorCode, NotFoundError, StewardError
+from steward.contract.federation import decides, question_key
 from steward.contract.runs import RunRecord
 from steward.contract.showing import show
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.proposals import Proposal
 from steward.policy.access import LOCAL_USER
-from steward.servers.gateway import answers
+from steward.servers.gateway import answers, federation
+from steward.servers.gateway.callers import (
+    caller_of,
+    member_of,
+    owner_of,
+    principal,
+    program_of,
+    session_key,
+    session_of,
+    user_of,
+)
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
-from steward.servers.gateway.link import ELICIT, Context, Link, Running, can, modern
-from steward.servers.gateway.ports import Member
-from steward.servers.gateway.views import SEARCH, Catalogue, Target, View, acts_for
+from steward.servers.gateway.link import ELICIT, Context, Link, RunningWork, can, modern
+from steward.servers.gateway.views import SEARCH, Target, View, ViewCatalogue
 
 MOST_RUNS = 1_000
 HANDOVER = "steward.handover"  # where the thin path leaves a call for the SDK's handler to finish
-APPROVAL = "approval"
 MOST_ASKED = 4_000  # characters that a client's dialogue shows and a person reads there
 _APPROVAL_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -47,7 +56,7 @@ _APPROVAL_SCHEMA: dict[str, Any] = {
 class Handover:
     """A call that the thin path began and that now needs a conversation."""
 
-    running: Running
+    running: RunningWork
     link: Link
     attached: asyncio.Event
 
@@ -71,19 +80,13 @@ class SessionRuns:
         self._runs.pop(session, None)
 
 
-def session_key(context: Context) -> str:
-    """The HTTP session that a request belongs to; a pipe carries only one."""
-    request = context.request
-    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
-
-
 class Calls:
     def __init__(
         self,
         door: Orchestrator,
         view: View,
         *,
-        catalogue: Catalogue,
+        catalogue: ViewCatalogue,
         conversations: Conversations,
         piped: Role,
     ) -> None:
@@ -96,8 +99,6 @@ class Calls:
         self.runs = SessionRuns()
 
     async def handle(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
-        if self._role(context) < Role.USE:
-            raise MCPError(INVALID_PARAMS, "This role may look but not call.", {"code": ErrorCode.FORBIDDEN})
         try:
             if params.name == SEARCH and self._catalogue.is_search(SEARCH):
                 # In a thread: what was asked for is embedded, and other calls are waiting.
@@ -110,7 +111,38 @@ class Calls:
                 return await self._conversations.carry_on(context, handover.running, handover.link, finish)
             return await self.through(context, params, target)
         except StewardError as error:
-            raise MCPError(INVALID_PARAMS, error.explain(), {"code": error.code}) from error
+            if error.code == ErrorCode.TOOL_NOT_FOUND:
+                raise answers.unknown_tool(error.message) from error
+            return answers.answer(Failed.from_error(error))
+
+    def require_use(self, context: Context) -> None:
+        """Asked where a method is handled, so that it holds however its request was written."""
+        if self._role(context) < Role.USE:
+            raise MCPError(INVALID_PARAMS, "This role may look but not call.", {"code": ErrorCode.FORBIDDEN})
+
+    def acts_for(self, target: Target, user: str | None) -> str | None:
+        """A call's user: its session's own, or this machine's person.
+
+        Where the user's argument is shown each call names its user: one that does not acts for nobody, and
+        its tool says what is missing.
+        """
+        known = self._door.registry.find(target.tool)
+        argument = None if known is None else known.spec.user_argument
+        if argument is None or not self._view.shows_user:
+            return user or LOCAL_USER
+        return None if target.arguments.get(argument) is None else user
+
+    def answer(self, tool: str, result: ToolResult) -> dict[str, Any]:
+        """What a client reads of a call that is over."""
+        if isinstance(result, Done):
+            return answers.answer(result)
+        known = self._door.registry.find(tool)
+        return answers.answer(
+            result,
+            as_error=tool in self._view.failures_as_errors,
+            as_task=tool in self._view.task_envelopes,
+            output=None if known is None else known.output,
+        )
 
     async def through(
         self, context: Context, params: types.InputResponseRequestParams, target: Target
@@ -118,28 +150,40 @@ class Calls:
         """Take this call through the door, or go on with it where it waits for the client's answers."""
         if (retry := retry_of(params)) is not None:
             return await self._again(context, target, retry)
+        if (proposal := decides(context.meta)) is not None:
+            return await self._finish(target, context, await self._standing(context, target, proposal))
         link = self._conversations.link(context, responses_of(params))
-        call = ToolCall(
+        work = self._door.execute(replace(self._call(context, target), channel=link))
+        return await self._conversations.hold(context, link, work, partial(self._finish, target))
+
+    async def by_the_way(self, context: Context, target: Target) -> dict[str, Any]:
+        """What a client asks while somebody types: through the door, but nobody is asked about it."""
+        result = await self._door.execute(replace(self._call(context, target), incidental=True))
+        return answers.contents(self.answer(target.tool, result))
+
+    def _call(self, context: Context, target: Target) -> ToolCall:
+        return ToolCall(
             tool=target.tool,
             arguments=target.arguments,
             caller=caller_of(context),
-            user=acts_for(self._door, target, user_of(context)),
-            channel=link,
+            user=self.acts_for(target, user_of(context)),
             run=self.runs.of(session_key(context)),
+            session=session_of(session_key(context), principal(context)),
         )
-        work = self._door.execute(call)
-        return await self._conversations.hold(context, link, work, partial(self._finish, target))
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:
         if not isinstance(result, PendingApproval):
-            return answers.answer(result, as_error=target.tool in self._view.failures_as_errors)
+            return self.answer(target.tool, result)
         if context.request is None and target.tool in self._view.client_confirms:
             return await self._confirmed(context, target, result)
         person = self._person(context)
         may = await self._door.approvals.may_decide(result.proposal_id, by=person)
-        if not may or not can(context, ELICIT):
-            return self._waits(target, result)
-        question = await self._question(result)
+        only_shown = federation.is_steward(context.meta) and decides(context.meta) is None
+        if only_shown or not may or not can(context, ELICIT):
+            proposal = await self._door.approvals.get(result.proposal_id)
+            waits = self._waits(target, result)
+            return federation.shown(waits, proposal, may_decide=may) if only_shown else waits
+        question = await self._question(context, result)
         if question is None:
             return self._waits(target, result, too_long=True)
         if modern(context):
@@ -147,9 +191,19 @@ class Calls:
         raw = await self._conversations.legacy(context).ask(ELICIT, question)
         return await self._decide(context, target, result, raw)
 
-    async def _question(self, waiting: PendingApproval) -> dict[str, Any] | None:
+    async def _standing(self, context: Context, target: Target, proposal_id: str) -> PendingApproval:
+        """The proposal that another Steward made with this call before, and comes back to decide."""
+        proposal = await self._door.approvals.waiting(proposal_id)
+        if proposal.caller != caller_of(context) or proposal.tool != target.tool:
+            raise NotFoundError(
+                f"There is no proposal '{proposal_id}' of yours.", code=ErrorCode.PROPOSAL_NOT_FOUND
+            )
+        return PendingApproval(proposal_id=proposal.id, reason=proposal.reason, risk=proposal.risk)
+
+    async def _question(self, context: Context, waiting: PendingApproval) -> dict[str, Any] | None:
         """What the person in the client is asked; None where that is more than can be shown there."""
-        return approval_question(await self._door.approvals.get(waiting.proposal_id))
+        proposal = await self._door.approvals.get(waiting.proposal_id)
+        return approval_question(proposal, brief=decides(context.meta) is not None)
 
     async def _again(self, context: Context, target: Target, retry: Retry) -> dict[str, Any]:
         if "proposal" not in retry.state:
@@ -159,10 +213,10 @@ class Calls:
             reason=retry.state["reason"],
             risk=RiskLevel(retry.state["risk"]),
         )
-        question = await self._question(waiting)
+        question = await self._question(context, waiting)
         if question is None:
             return answers.pending(waiting, too_long=True)
-        raw = retry.responses.get(APPROVAL)
+        raw = retry.responses.get(question_key(waiting.proposal_id))
         if raw is None or raw.get("action") not in ("accept", "decline", "cancel"):
             return _approval_required(question, waiting)
         return await self._decide(context, target, waiting, raw)
@@ -176,12 +230,23 @@ class Calls:
         if not await self._door.approvals.may_decide(waiting.proposal_id, by=person):
             return self._waits(target, waiting)  # not an answer of somebody who may give one
         content: Any = raw.get("content") or {}
+        person = federation.on_behalf(person, content) if decides(context.meta) is not None else person
         if raw.get("action") == "accept" and content.get("approve") is True:
             link = self._conversations.link(context)
-            work = self._door.approvals.approve(waiting.proposal_id, by=person, channel=link)
-            return await self._conversations.hold(context, link, work, partial(self._finish, target))
+            run = self.runs.of(session_key(context))
+            work = self._door.approvals.approve(waiting.proposal_id, by=person, channel=link, run=run)
+            finish = partial(self._finish_decided, target, waiting.proposal_id)
+            return await self._conversations.hold(context, link, work, finish)
         await self._door.approvals.reject(waiting.proposal_id, by=person, why="declined in the client")
         return answers.declined(waiting, as_task=target.tool in self._view.task_envelopes)
+
+    async def _finish_decided(
+        self, target: Target, proposal_id: str, context: Context, result: ToolResult
+    ) -> dict[str, Any]:
+        shape = await self._finish(target, context, result)
+        if not federation.is_steward(context.meta):
+            return shape
+        return federation.with_receipt(shape, await self._door.approvals.get(proposal_id))
 
     async def _confirmed(self, context: Context, target: Target, waiting: PendingApproval) -> dict[str, Any]:
         """The owner of the pipe leaves this to the client's own agent; no person is claimed."""
@@ -190,10 +255,11 @@ class Calls:
             role=self._role(context),
             user=LOCAL_USER,
             way=Way.CLIENT,
-            client=_client(context),
+            client=program_of(context),
         )
         link = self._conversations.link(context)
-        work = self._door.approvals.confirmed_by_client(waiting.proposal_id, by=client, channel=link)
+        run = self.runs.of(session_key(context))
+        work = self._door.approvals.confirmed_by_client(waiting.proposal_id, by=client, channel=link, run=run)
         return await self._conversations.hold(context, link, work, partial(self._finish, target))
 
     def _waits(self, target: Target, waiting: PendingApproval, *, too_long: bool = False) -> dict[str, Any]:
@@ -201,68 +267,44 @@ class Calls:
         return answers.pending(waiting, as_task=as_task, too_long=too_long)
 
     def _role(self, context: Context) -> Role:
-        member = _member(context)
+        member = member_of(context)
         return self._piped if member is None else member.role
 
     def _person(self, context: Context) -> Decider:
         """Whoever answers in the client, with the right of its key, or of the pipe's owner."""
-        member = _member(context)
+        member = member_of(context)
         name = LOCAL_USER if member is None else member.id
         return Decider(
             caller=Caller(CallerKind.PERSON, name),
             role=self._role(context),
-            user=user_of(context) or LOCAL_USER,
+            user=owner_of(context),
             way=Way.ELICITATION,
-            client=_client(context),
+            client=program_of(context),
         )
 
 
-def approval_question(proposal: Proposal) -> dict[str, Any] | None:
-    """The whole call as it would run; None where it is longer than a person reads in a client's box."""
+def approval_question(proposal: Proposal, *, brief: bool = False) -> dict[str, Any] | None:
+    """The whole call as it would run; None where it is longer than a person reads in a client's box.
+
+    `brief`: whoever is asked has been shown it.
+    """
     message = (
         f"Run `{proposal.tool}`? This is the whole call (proposal {proposal.id}, risk {proposal.risk.value}):"
         f"\n\n{show(proposal.shown())}"
     )
-    if len(message) > MOST_ASKED:
+    if len(message) > MOST_ASKED and not brief:
         return None
-    return {"mode": "form", "message": message, "requestedSchema": _APPROVAL_SCHEMA}
+    form = {"mode": "form", "message": message, "requestedSchema": _APPROVAL_SCHEMA}
+    return federation.question(federation.brief(proposal) if brief else form, proposal.id)
 
 
 def _approval_required(question: Mapping[str, Any], waiting: PendingApproval) -> dict[str, Any]:
     return input_required(
-        {APPROVAL: {"method": ELICIT, "params": question}},
+        {question_key(waiting.proposal_id): {"method": ELICIT, "params": question}},
         proposal=waiting.proposal_id,
         reason=waiting.reason,
         risk=waiting.risk.value,
     )
-
-
-def caller_of(context: Context) -> Caller:
-    return Caller(CallerKind.CLIENT, principal(context))
-
-
-def _client(context: Context) -> str:
-    """What the program calls itself; a claim, kept for the receipt."""
-    params = context.session.client_params
-    return client_name(None if params is None else params.client_info.name)
-
-
-def _member(context: Context) -> Member | None:
-    return None if context.request is None else context.request.scope.get("steward.member")
-
-
-def user_of(context: Context) -> str | None:
-    """For whom a client's calls act; None where the call itself may say: on a pipe, and at this machine."""
-    member = _member(context)
-    return None if member is None else member.user
-
-
-def principal(context: Context) -> str:
-    member = _member(context)
-    if member is not None:
-        return member.id
-    params = context.session.client_params
-    return "mcp-client" if params is None else params.client_info.name[:64]
 
 
 def _handover(context: Context) -> Handover | None:

@@ -8,7 +8,7 @@ the state it was given. That state is sealed and bound to the request, its argum
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +16,20 @@ import orjson
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, InputResponseRequestParams
 
-from steward.servers.gateway.link import Context, LegacyLine, Link, ModernLine, Running, modern, wanted_level
+from steward.servers.gateway.link import (
+    Context,
+    LegacyLine,
+    Link,
+    ModernLine,
+    RunningWork,
+    modern,
+    wanted_level,
+)
+from steward.servers.gateway.long_calls import Finish, LongCalls
 
 PARKED_AT_MOST = 1_000
 PARKED_SECONDS = 600.0
 TICKS = 5  # turns of the loop in which questions put at once come together
-
-Finish = Callable[[Context, Any], Awaitable[dict[str, Any]]]
-"""What to make of the outcome, over the request that is open when it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +42,16 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class _Parked:
-    running: Running
+    running: RunningWork
     link: Link
     finish: Finish
     expiry: asyncio.TimerHandle
 
 
 class Conversations:
-    def __init__(self, log_level: Callable[[Context], str]) -> None:
+    def __init__(self, log_level: Callable[[Context], str], long_calls: LongCalls | None = None) -> None:
         self._log_level = log_level
+        self._long_calls = long_calls
         self._parked: dict[str, _Parked] = {}
 
     def link(self, context: Context, given: Mapping[str, Any] | None = None) -> Link:
@@ -56,21 +63,39 @@ class Conversations:
     ) -> dict[str, Any]:
         """Do some work whose questions go through `link`."""
         task = asyncio.create_task(work)
-        running = Running(outcome=task, cancel=task.cancel)
+        running = RunningWork(outcome=task, cancel=task.cancel)
         return await self.carry_on(context, running, link, finish)
 
     async def carry_on(
-        self, context: Context, running: Running, link: Link, finish: Finish
+        self, context: Context, running: RunningWork, link: Link, finish: Finish
     ) -> dict[str, Any]:
         link.line = ModernLine(context, running) if modern(context) else self.legacy(context)
+        patience = self._patience(context)
         try:
-            await _outcome_or_question(running)
+            await _outcome_or_question(running, patience)
+            if patience is not None and not running.outcome.done() and not running.questions:
+                handle = await self._let_go(context, running, link, finish)
+                if handle is not None:
+                    return handle
+                await _outcome_or_question(running)
         except asyncio.CancelledError:
             running.cancel()
             raise
         if running.outcome.done():
             return await finish(context, running.outcome.result())
         return self._park(running, link, finish)
+
+    def _patience(self, context: Context) -> float | None:
+        """For how long a request waits for its answer; None where its client takes no handle."""
+        known = self._long_calls
+        return known.after if known is not None and known.concern(context) else None
+
+    async def _let_go(
+        self, context: Context, running: RunningWork, link: Link, finish: Finish
+    ) -> dict[str, Any] | None:
+        return (
+            None if self._long_calls is None else await self._long_calls.hold(context, running, link, finish)
+        )
 
     def legacy(self, context: Context) -> LegacyLine:
         return LegacyLine(context, self._log_level(context))
@@ -86,7 +111,7 @@ class Conversations:
             return self._park(running, parked.link, parked.finish)  # what is still open is asked again
         return await self.carry_on(context, running, parked.link, parked.finish)
 
-    def _park(self, running: Running, link: Link, finish: Finish) -> dict[str, Any]:
+    def _park(self, running: RunningWork, link: Link, finish: Finish) -> dict[str, Any]:
         while len(self._parked) >= PARKED_AT_MOST:
             self._drop(next(iter(self._parked)))
         token = secrets.token_hex(16)
@@ -127,10 +152,10 @@ def responses_of(params: InputResponseRequestParams) -> dict[str, Any]:
     }
 
 
-async def _outcome_or_question(running: Running) -> None:
+async def _outcome_or_question(running: RunningWork, seconds: float | None = None) -> None:
     asked = asyncio.ensure_future(running.asked.wait())
     try:
-        await asyncio.wait((running.outcome, asked), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((running.outcome, asked), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         asked.cancel()
     for _ in range(TICKS):

@@ -19,16 +19,28 @@ FORGET_AFTER = 10_000  # keys whose buckets are kept at most
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class GatewayRefusal:
     status: int
     message: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    data: Mapping[str, str] | None = None  # what a program reads of it
+    code: int = -32600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How many requests a caller may send at once, how many are left, in how many seconds all are again."""
+
+    limit: int
+    remaining: int
+    reset: int
 
 
 @dataclass(slots=True)
 class _Bucket:
     tokens: float
     at: float
+    total: int = 0  # requests that were let in
 
 
 @dataclass(slots=True)
@@ -45,6 +57,15 @@ class RateLimit:
         """A burst is two seconds' worth, so that a page may load at once; 0 is no limit."""
         return cls(per_minute=per_minute, burst=max(10, per_minute / 30))
 
+    def standing(self, key: str) -> "Standing | None":
+        """How a caller stands just now; None without a limit."""
+        bucket = self._buckets.get(key)
+        if not self.per_minute or bucket is None:
+            return None
+        missing = self.burst - bucket.tokens
+        seconds = max(1, round(missing * 60 / self.per_minute)) if missing >= 1 else 0
+        return Standing(limit=int(self.burst), remaining=max(0, int(bucket.tokens)), reset=seconds)
+
     def wait(self, key: str) -> float:
         """0 when one more is fine, else the seconds until it is."""
         if not self.per_minute:
@@ -60,8 +81,20 @@ class RateLimit:
         bucket.at = now
         if bucket.tokens >= 1:
             bucket.tokens -= 1
+            bucket.total += 1
             return 0.0
         return (1 - bucket.tokens) / rate
+
+    def totals(self) -> dict[str, int]:
+        """Requests let in so far, of each caller of the last minute."""
+        since = self.clock() - 60
+        return {key: bucket.total for key, bucket in self._buckets.items() if bucket.at > since}
+
+    def charge(self, key: str, requests: int) -> None:
+        """Other instances let these in: they count here too. Nobody waits longer than a minute for it."""
+        bucket = self._buckets.get(key)
+        if bucket is not None:
+            bucket.tokens = max(bucket.tokens - requests, -self.per_minute)
 
 
 class OpenDoor:
@@ -89,7 +122,7 @@ class KnownKeys:
         return Member(holder.name, user=user, role=holder.role)
 
 
-class Guard:
+class GatewayGuard:
     """`any_host`: names of this server are not known (it serves other machines), so any is taken."""
 
     def __init__(
@@ -107,19 +140,21 @@ class Guard:
 
     async def admit(
         self, headers: Mapping[bytes, bytes], scope: MutableMapping[str, Any]
-    ) -> Member | Refusal:
+    ) -> Member | GatewayRefusal:
         host = headers.get(b"host", b"").decode("latin-1")
         if not self._any_host and _name(host) not in self._hosts:
-            return Refusal(421, "Invalid Host header")
+            return GatewayRefusal(421, "Invalid Host header")
         origin = headers.get(b"origin")
         if origin is not None and not self._own(origin.decode("latin-1"), host):
-            return Refusal(403, "Invalid Origin header")
+            return GatewayRefusal(403, "Invalid Origin header")
         member = await self._doorkeeper.admit(_key(headers), scope)
         if member is None:
-            return Refusal(401, "A key is needed", ((b"www-authenticate", b'Bearer realm="steward"'),))
+            return GatewayRefusal(401, "A key is needed", ((b"www-authenticate", b'Bearer realm="steward"'),))
         seconds = self._limit.wait(member.id)
         if seconds:
-            return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % max(1, round(seconds))),))
+            return GatewayRefusal(
+                429, "Too many requests", ((b"retry-after", b"%d" % max(1, round(seconds))),)
+            )
         return member
 
     def _own(self, origin: str, host: str) -> bool:

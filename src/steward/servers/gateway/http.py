@@ -20,37 +20,50 @@ from mcp.server.auth.middleware.bearer_auth import (
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import EventStore
 from mcp.shared.exceptions import MCPError
-from mcp_types import SERVER_INFO_META_KEY
+from mcp_types import HEADER_MISMATCH, SERVER_INFO_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall
+from steward.contract.errors import ErrorCode
+from steward.contract.federation import decides
 from steward.contract.tool import ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.servers.gateway import answers
+from steward.servers.gateway.callers import session_of
 from steward.servers.gateway.calls import HANDOVER, Handover
-from steward.servers.gateway.guard import Guard, Refusal
-from steward.servers.gateway.link import Link, Running, wanted_level
+from steward.servers.gateway.guard import GatewayGuard, GatewayRefusal
+from steward.servers.gateway.link import Link, RunningWork, wanted_level
+from steward.servers.gateway.long_calls import NAMED, declares
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.requests import (
     Receive,
     Scope,
     Send,
     accepts_both,
+    names_its_handle,
     parsed,
     refuse,
     replay,
     trimmed,
     whole_body,
 )
-from steward.servers.gateway.server import Gateway
+from steward.servers.gateway.server import CALLING, Gateway
 from steward.servers.gateway.sessions import Sessions
 from steward.servers.gateway.thin_call import ThinCall, modern_envelope
-from steward.servers.gateway.views import Target, acts_for
+from steward.servers.gateway.views import Target
 
 WATCH_AFTER = 0.05  # a call that takes longer is watched for its client going away
-CALLING = frozenset(  # methods that reach a server behind this one with words of the client's
-    ("tools/call", "resources/read", "resources/subscribe", "prompts/get", "completion/complete")
+# 404, so that a client opens a new session, as the protocol says.
+ELSEWHERE = GatewayRefusal(
+    404,
+    "Session not found here: it was opened at another instance of Steward, or it is over",
+    data={
+        "code": ErrorCode.SESSION_UNKNOWN,
+        "fix": "Initialize again. Behind a proxy, keep a client at one instance by its Mcp-Session-Id, or "
+        "speak 2026-07-28, which has no sessions.",
+    },
 )
+READS_ONLY = GatewayRefusal(403, "This key may look but not call")
+OTHER_HANDLE = GatewayRefusal(400, "Mcp-Name and params.taskId name different tasks", code=HEADER_MISMATCH)
 _THIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
 
@@ -58,13 +71,16 @@ class HttpGateway:
     """An ASGI application for one gateway. `run()` must be entered while it serves."""
 
     def __init__(
-        self, gateway: Gateway, door: Orchestrator, *, guard: Guard, events: EventStore | None = None
+        self, gateway: Gateway, door: Orchestrator, *, guard: GatewayGuard, events: EventStore | None = None
     ) -> None:
         self._gateway = gateway
         self._door = door
         self._guard = guard
         self._sessions = Sessions(gateway, events=events)
-        self._stamp = gateway.server.server_info_stamp
+        # Without the icon, which would make every answer longer than it need be.
+        self._stamp = {
+            key: value for key, value in gateway.server.server_info_stamp.items() if key != "icons"
+        }
         self._in_flight: dict[tuple[bytes, Any], ThinCall] = {}
         self._users: dict[str, tuple[AuthenticatedUser, AuthorizationContext]] = {}
         self._mirroring: dict[str, bool] = {}
@@ -80,22 +96,30 @@ class HttpGateway:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = trimmed(scope)
         admitted = await self._guard.admit(headers, scope)
-        if isinstance(admitted, Refusal):
+        if isinstance(admitted, GatewayRefusal):
             await refuse(send, admitted)
             return
         scope["steward.member"] = admitted
         scope["user"], owner = self._user(admitted)
+        if self._of_another(headers, owner):
+            await refuse(send, ELSEWHERE)
+            return
         if scope["method"] != "POST":
+            session = headers.get(b"mcp-session-id", b"")
+            ends = scope["method"] == "DELETE" and self._sessions.serves(session.decode("latin-1"), owner)
             await self._sessions.handle_request(scope, receive, send)
+            if ends:
+                self._end(session)
             return
         body = await whole_body(receive)
         if body is None:
-            await refuse(send, Refusal(413, "The request is too large"))
+            await refuse(send, GatewayRefusal(413, "The request is too large"))
             return
         request = parsed(body)
         method = None if request is None else request.get("method")
-        if method in CALLING and not admitted.may_use:
-            await refuse(send, Refusal(403, "This key may look but not call"))
+        refusal = _refusal(request or {}, headers, admitted)
+        if refusal is not None:
+            await refuse(send, refusal, request_id=(request or {}).get("id"))
             return
         if request is not None and method == "tools/call":
             if await self._thin(ThinCall(scope, receive, send, headers, body, request), admitted, owner):
@@ -103,6 +127,14 @@ class HttpGateway:
         elif request is not None and method == "notifications/cancelled":
             self._cancel(headers, request)
         await self._sessions.handle_request(scope, replay(body, receive), send)
+
+    def _of_another(self, headers: Mapping[bytes, bytes], owner: AuthorizationContext) -> bool:
+        """Whether a request belongs to a session that was opened at another instance, or is over."""
+        session = headers.get(b"mcp-session-id")
+        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        if session is None or (version and version not in HANDSHAKE_PROTOCOL_VERSIONS):
+            return False
+        return not self._sessions.opened(session.decode("latin-1"), owner)
 
     def _user(self, member: Member) -> tuple[AuthenticatedUser, AuthorizationContext]:
         """Whom the SDK binds a session to."""
@@ -140,7 +172,8 @@ class HttpGateway:
         params = call.params
         if params is None or not _THIN_KEYS.issuperset(params) or not accepts_both(call.headers):
             return None
-        if not call.headers.get(b"content-type", b"").startswith(b"application/json"):
+        is_json = call.headers.get(b"content-type", b"").startswith(b"application/json")
+        if not is_json or decides(params.get("_meta")) is not None:  # who decides makes no new call
             return None
         version = call.headers.get(b"mcp-protocol-version", b"").decode("latin-1")
         if not version or version in HANDSHAKE_PROTOCOL_VERSIONS:
@@ -149,13 +182,17 @@ class HttpGateway:
                 return None
         else:
             call.modern = True
-            if not modern_envelope(call):
+            if self._may_outlast(params) or not modern_envelope(call):
                 return None
         name, arguments = params["name"], params.get("arguments")
         spec = self._gateway.catalogue.find(name)
         if spec is None or (call.modern and self._mirrors_parameters(spec)):
             return None
         return Target(spec.name, arguments or {})
+
+    def _may_outlast(self, params: Mapping[str, Any]) -> bool:
+        """Whether this call may be answered with a handle before it is over; the SDK's path knows how."""
+        return self._gateway.long_calls is not None and declares(params.get("_meta"))
 
     def _mirrors_parameters(self, spec: ToolSpec) -> bool:
         """Whether a tool wants arguments repeated in headers, which the SDK checks."""
@@ -166,19 +203,21 @@ class HttpGateway:
         return known
 
     async def _run(self, call: ThinCall, target: Target, member: Member) -> None:
-        running = Running(outcome=asyncio.get_running_loop().create_future(), cancel=call.cancel)
+        running = RunningWork(outcome=asyncio.get_running_loop().create_future(), cancel=call.cancel)
         link = Link(
             lambda: self._hand_over(call, running, link),
             wants_progress=call.wants_progress,
             log_level=self._log_level(call),
         )
+        session = call.headers.get(b"mcp-session-id", b"").decode("latin-1")
         work = ToolCall(
             tool=target.tool,
             arguments=target.arguments,
             caller=Caller(CallerKind.CLIENT, member.id),
-            user=acts_for(self._door, target, member.user),
+            user=self._gateway.calls.acts_for(target, member.user),
             channel=link,
-            run=self._gateway.calls.runs.of(call.headers.get(b"mcp-session-id", b"").decode("latin-1")),
+            run=self._gateway.calls.runs.of(session),
+            session=session_of(session, member.id),
         )
         try:
             result = await self._door.execute(work)
@@ -192,8 +231,7 @@ class HttpGateway:
             await call.answering
             return
         try:
-            as_error = target.tool in self._gateway.view.failures_as_errors
-            shape = answers.answer(result, as_error=as_error)
+            shape = self._gateway.calls.answer(target.tool, result)
         except MCPError as error:
             await call.fail(error)
             return
@@ -204,7 +242,7 @@ class HttpGateway:
             return wanted_level((call.params or {}).get("_meta"))
         return self._gateway.level_of(call.headers.get(b"mcp-session-id", b"").decode("latin-1"))
 
-    async def _hand_over(self, call: ThinCall, running: Running, link: Link) -> None:
+    async def _hand_over(self, call: ThinCall, running: RunningWork, link: Link) -> None:
         """From here on the SDK answers this request; the call goes on where it is."""
         call.unwatch()
         attached = asyncio.Event()
@@ -220,6 +258,12 @@ class HttpGateway:
         meta = {**cast("dict[str, Any]", shape.get("_meta") or {}), SERVER_INFO_META_KEY: self._stamp}
         return {**shape, "resultType": "complete", "_meta": meta}
 
+    def _end(self, session: bytes) -> None:
+        """Whoever ends a session reads no more answers; many clients say nothing else when they give up."""
+        for (whose, _), call in tuple(self._in_flight.items()):
+            if whose == session and call.answering is None:
+                call.cancel()
+
     def _cancel(self, headers: Mapping[bytes, bytes], request: Mapping[str, Any]) -> None:
         params = request.get("params")
         request_id = cast("Mapping[str, Any]", params).get("requestId") if isinstance(params, dict) else None
@@ -229,3 +273,12 @@ class HttpGateway:
         call = self._in_flight.get((session, request_id))
         if call is not None and call.answering is None:
             call.cancel()
+
+
+def _refusal(
+    request: Mapping[str, Any], headers: Mapping[bytes, bytes], member: Member
+) -> GatewayRefusal | None:
+    method = request.get("method")
+    if method in CALLING and not member.may_use:
+        return READS_ONLY
+    return OTHER_HANDLE if method in NAMED and not names_its_handle(headers, request) else None

@@ -2,7 +2,7 @@
 
 Owns whose they are: prompts carry their server's namespace (our own servers have none), resources keep their
 URIs, which already say where they belong. A server that does not answer takes nothing away from the others.
-Reading either is a call through the door, by tools that no list shows.
+Whatever a server is asked for besides its lists is a call through the door, by tools that no list shows.
 """
 
 import asyncio
@@ -13,7 +13,17 @@ from typing import Any, Protocol, runtime_checkable
 from steward.contract import linear_re as re
 from steward.contract.agent import AgentManifest
 from steward.contract.errors import NotFoundError, StewardError
-from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints, ToolSpec
+from steward.contract.tool import (
+    GET_OWN_PROMPT,
+    GET_PROMPT,
+    READ_OWN_RESOURCE,
+    READ_RESOURCE,
+    Effect,
+    Origin,
+    RiskLevel,
+    ToolHints,
+    ToolSpec,
+)
 from steward.orchestrator.registry import NAMESPACE_SEPARATOR, Registry
 from steward.providers.functions import FunctionTool, LegacyToolAgent, ToolFunction
 from steward.servers.gateway.views import Target
@@ -21,9 +31,10 @@ from steward.servers.gateway.views import Target
 logger = logging.getLogger(__name__)
 
 AGENT = "library"
-READ, PROMPT = "read_server_resource", "get_server_prompt"
-READ_OWN, PROMPT_OWN = "read_own_resource", "get_own_prompt"  # nothing leaves Steward with these
+COMPLETE, WATCH = "complete_server_argument", "watch_server_resource"
+COMPLETE_OWN, WATCH_OWN = "complete_own_argument", "watch_own_resource"  # nothing leaves Steward with these
 REMEMBERED = 10_000
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 _VARIABLE = re.compile(r"\{([+#./;?&]?)[^}]*\}")
 
 
@@ -65,46 +76,78 @@ def _is_ours(owner: Librarian) -> bool:
 
 
 def library_agent(registry: Registry) -> LegacyToolAgent:
-    """Reading of resources and prompts as calls, so that they pass the door. No list shows them."""
+    """What is asked of resources and prompts as calls, so that it passes the door. No list shows them."""
 
     tools = [tool for ours in (True, False) for tool in _reading_tools(registry, ours=ours)]
     return LegacyToolAgent(AGENT, tools, name="Resources and prompts of servers")
 
 
-def _reading_tools(registry: Registry, *, ours: bool) -> list[FunctionTool]:
-    """Apart for our own servers and for those of others: only the latter are told anything by the call."""
+class _Servers:
+    """What is asked of the servers, apart for our own and for those of others: only the latter are told
+    anything by the call."""
 
-    def owner(server: str) -> Librarian:
-        for agent in registry.agents():
-            if isinstance(agent, Librarian) and _name(agent) == server and _is_ours(agent) == ours:
+    def __init__(self, registry: Registry, *, ours: bool) -> None:
+        self._registry = registry
+        self._ours = ours
+
+    def _owner(self, server: str) -> Librarian:
+        for agent in self._registry.agents():
+            if isinstance(agent, Librarian) and _name(agent) == server and (_is_ours(agent) == self._ours):
                 return agent
         raise NotFoundError(f"No server named '{server[:64]}' runs.", fix="List the resources to see them.")
 
-    async def read(server: str, uri: str) -> dict[str, Any]:
-        return await owner(server).read_resource(uri)
+    async def read(self, server: str, uri: str) -> dict[str, Any]:
+        return await self._owner(server).read_resource(uri)
 
-    async def prompt(server: str, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
-        return await owner(server).get_prompt(name, arguments)
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
+        return await self._owner(server).get_prompt(name, arguments)
 
+    async def complete(
+        self, server: str, ref: Mapping[str, Any], argument: str, arguments: Mapping[str, str]
+    ) -> dict[str, Any]:
+        known = {name: value for name, value in arguments.items() if name != argument}
+        asked = {"ref": ref, "argument": {"name": argument, "value": arguments.get(argument, "")}}
+        more = {"context": {"arguments": known}} if known else {}
+        return await self._owner(server).complete({**asked, **more})
+
+    async def watch(self, server: str, uri: str, watched: bool) -> dict[str, Any]:
+        owner = self._owner(server)
+        await (owner.watch_resource(uri) if watched else owner.unwatch_resource(uri))
+        return {}
+
+
+def _reading_tools(registry: Registry, *, ours: bool) -> list[FunctionTool]:
+    servers = _Servers(registry, ours=ours)
     whose = "one of Steward's own servers" if ours else "a server"
     category = "knowledge" if ours else "resources"
-    return [
-        _unlisted(
-            READ_OWN if ours else READ,
+    text = {"type": "string"}
+    tools: tuple[tuple[str, str, ToolFunction, dict[str, Any]], ...] = (
+        (
+            READ_OWN_RESOURCE if ours else READ_RESOURCE,
             f"Read a document that {whose} offers.",
-            read,
-            category,
-            uri={"type": "string"},
+            servers.read,
+            {"uri": text},
         ),
-        _unlisted(
-            PROMPT_OWN if ours else PROMPT,
+        (
+            GET_OWN_PROMPT if ours else GET_PROMPT,
             f"Get a prompt of {whose}, filled in.",
-            prompt,
-            category,
-            name={"type": "string"},
-            arguments={"type": "object", "additionalProperties": {"type": "string"}},
+            servers.prompt,
+            {"name": text, "arguments": _TEXTS},
         ),
-    ]
+        (
+            COMPLETE_OWN if ours else COMPLETE,
+            f"Ask {whose} how an argument may go on.",
+            servers.complete,
+            {"ref": {"type": "object"}, "argument": text, "arguments": _TEXTS},
+        ),
+        (
+            WATCH_OWN if ours else WATCH,
+            f"Have {whose} tell of changes of a document, or no more.",
+            servers.watch,
+            {"uri": text, "watched": {"type": "boolean"}},
+        ),
+    )
+    return [_unlisted(tool, about, function, category, **fields) for tool, about, function, fields in tools]
 
 
 def _unlisted(
@@ -169,29 +212,40 @@ class ServerLibrary:
 
     async def reading(self, uri: str) -> Target:
         owner = await self._owner_of(uri)
-        return Target(READ_OWN if _is_ours(owner) else READ, {"server": _name(owner), "uri": uri})
+        return Target(
+            READ_OWN_RESOURCE if _is_ours(owner) else READ_RESOURCE, {"server": _name(owner), "uri": uri}
+        )
 
     async def prompting(self, name: str, arguments: Mapping[str, str]) -> Target:
         owner, own = await self._prompt(name)
-        tool = PROMPT_OWN if _is_ours(owner) else PROMPT
+        tool = GET_OWN_PROMPT if _is_ours(owner) else GET_PROMPT
         return Target(tool, {"server": _name(owner), "name": own, "arguments": dict(arguments)})
 
-    async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def completing(self, params: Mapping[str, Any]) -> Target:
         asked: Mapping[str, Any] = params["ref"]
         if asked.get("type") == "ref/prompt":
             owner, own = await self._prompt(str(asked.get("name")))
-            return await owner.complete({**params, "ref": {**asked, "name": own}})
-        return await (await self._owner_of(str(asked.get("uri")))).complete(params)
+            ref = {**asked, "name": own}
+        else:
+            owner, ref = await self._owner_of(str(asked.get("uri"))), dict(asked)
+        argument: Mapping[str, str] = params["argument"]
+        context: Mapping[str, Any] = params.get("context") or {}
+        known: Mapping[str, str] = context.get("arguments") or {}
+        told = {
+            "server": _name(owner),
+            "ref": ref,
+            "argument": argument["name"],
+            "arguments": {**known, argument["name"]: argument["value"]},
+        }
+        return Target(COMPLETE_OWN if _is_ours(owner) else COMPLETE, told)
 
-    async def watch(self, uri: str) -> None:
+    async def watching(self, uri: str, *, watched: bool) -> Target:
         owner = await self._owner_of(uri)
-        if id(owner) not in self._heard:
+        if watched and id(owner) not in self._heard:
             self._heard.add(id(owner))
             owner.subscribe_resources(self._changed)
-        await owner.watch_resource(uri)
-
-    async def unwatch(self, uri: str) -> None:
-        await (await self._owner_of(uri)).unwatch_resource(uri)
+        told = {"server": _name(owner), "uri": uri, "watched": watched}
+        return Target(WATCH_OWN if _is_ours(owner) else WATCH, told)
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         self._listeners.append(listener)

@@ -64,7 +64,7 @@ def can(context: Context, method: str, params: Mapping[str, Any] | None = None) 
     return (capabilities.sampling if method == SAMPLE else capabilities.roots) is not None
 
 
-class Line(Protocol):
+class ClientLine(Protocol):
     """A call's current connection to its client."""
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None: ...
@@ -77,7 +77,7 @@ class Line(Protocol):
 
 
 @dataclass(slots=True)
-class Question:
+class ClientQuestion:
     method: str
     params: Mapping[str, Any]
     answer: "asyncio.Future[Mapping[str, Any] | None]"
@@ -102,12 +102,12 @@ def answers_it(method: str, params: Mapping[str, Any], raw: Any) -> bool:
 
 
 @dataclass(slots=True)
-class Running:
+class RunningWork:
     """Work on its way, and what it waits to hear from the client."""
 
     outcome: "asyncio.Future[Any]"
     cancel: Callable[[], object]
-    questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    questions: dict[str, ClientQuestion] = field(default_factory=dict[str, ClientQuestion])
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     count: int = 0
 
@@ -118,7 +118,7 @@ class Running:
         if key is None or key in self.questions:
             key = f"question-{self.count}"
         answer: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
-        self.questions[key] = Question(method, params, answer)
+        self.questions[key] = ClientQuestion(method, params, answer)
         self.asked.set()
         return answer
 
@@ -181,7 +181,7 @@ class LegacyLine(_Talking):
 
 
 class ModernLine(_Talking):
-    def __init__(self, context: Context, running: Running) -> None:
+    def __init__(self, context: Context, running: RunningWork) -> None:
         super().__init__(context, wanted_level(context.meta))
         self._running = running
 
@@ -204,14 +204,15 @@ class Link:
         given: Mapping[str, Any] | None = None,
         log_level: str | None = None,
     ) -> None:
-        self.line: Line | None = None
+        self.line: ClientLine | None = None
         self.log_level = log_level
         self._open_line = open_line
         self._wants_progress = wants_progress
         self._given = dict(given or {})  # answers that the client sent before it was asked
         self._opening = asyncio.Lock()
+        self.note: str | None = None  # how far the call is, in words
 
-    async def _ready(self) -> Line | None:
+    async def _ready(self) -> ClientLine | None:
         if self.line is None and self._open_line is not None:
             async with self._opening:
                 if self._open_line is not None:
@@ -220,6 +221,8 @@ class Link:
         return self.line
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
+        far = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+        self.note = f"{message} ({far})" if message else far
         if self._wants_progress and (line := await self._ready()) is not None:
             await line.progress(done, total, message)
 

@@ -8,7 +8,7 @@ from steward.contract.deciding import Role
 from steward.servers.gateway.views import Target
 
 
-class Library(Protocol):
+class OfferedContents(Protocol):
     """Resources and prompts of all servers, in the protocol's own shapes.
 
     Raises `NotFoundError` for what no server has.
@@ -28,13 +28,13 @@ class Library(Protocol):
         """The call that gets it, filled in."""
         ...
 
-    async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]: ...
-
-    async def watch(self, uri: str) -> None:
-        """Ask the server that owns it to tell of changes; they arrive through `subscribe`."""
+    async def completing(self, params: Mapping[str, Any]) -> Target:
+        """The call that asks how an argument may go on."""
         ...
 
-    async def unwatch(self, uri: str) -> None: ...
+    async def watching(self, uri: str, *, watched: bool) -> Target:
+        """The call that has its server tell of changes, which arrive through `subscribe`; or no more."""
+        ...
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         """`listener` gets the URI of every watched resource that changed."""

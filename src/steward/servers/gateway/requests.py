@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, cast
 
 import orjson
+from mcp.shared.inbound import decode_header_value
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from steward.servers.gateway.guard import Refusal
+from steward.servers.gateway.guard import GatewayRefusal
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -67,8 +69,21 @@ def replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def refuse(send: Send, refusal: Refusal) -> None:
-    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": refusal.message}})
+def names_its_handle(headers: Mapping[bytes, bytes], request: Mapping[str, Any]) -> bool:
+    """Whether the header by which proxies route says the same as the body. Older versions have none."""
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    if version not in MODERN_PROTOCOL_VERSIONS:
+        return True
+    params: Any = request.get("params")
+    named = decode_header_value(headers.get(b"mcp-name", b"").decode("latin-1"))
+    return isinstance(params, dict) and cast("dict[str, Any]", params).get("taskId") == named
+
+
+async def refuse(send: Send, refusal: GatewayRefusal, *, request_id: Any = None) -> None:
+    error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    if refusal.data is not None:
+        error["data"] = refusal.data
+    body = orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
     headers = [JSON_TYPE, (b"content-length", b"%d" % len(body)), *refusal.headers]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -6,6 +6,7 @@ handshake, 2025-11-25 and older.
 """
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -31,19 +32,42 @@ from pydantic import BaseModel
 from steward.contract.deciding import Role
 from steward.contract.errors import NotFoundError, StewardError
 from steward.contract.ports import ToolRanker
+from steward.contract.release import release
+from steward.contract.tool import READ_RESOURCE
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
-from steward.servers.gateway.calls import Calls, principal, session_key
+from steward.servers.gateway.callers import principal, session_key
+from steward.servers.gateway.calls import Calls
 from steward.servers.gateway.conversation import Conversations
-from steward.servers.gateway.library import READ, library_agent
+from steward.servers.gateway.library import library_agent
 from steward.servers.gateway.link import Context, modern
-from steward.servers.gateway.ports import Library
-from steward.servers.gateway.views import Catalogue, View
+from steward.servers.gateway.long_calls import EXTENSION, HandleParams, LongCalls, UpdateParams
+from steward.servers.gateway.ports import OfferedContents
+from steward.servers.gateway.views import View, ViewCatalogue
 
 P = TypeVar("P", bound=BaseModel)
 R = TypeVar("R")
 
 PAGE = 200
+ICON = (
+    "data:image/svg+xml;base64,"
+    + b64encode(
+        b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><path d="M32 3 57 12v18c0 16-11 26-25 '
+        b'31C18 56 7 46 7 30V12z" fill="#0d9488"/><path d="m20 32 9 9 16-18" fill="none" stroke="#fff" '
+        b'stroke-width="6" stroke-linecap="round" stroke-linejoin="round"/></svg>'
+    ).decode()
+)
+CALLING = frozenset(  # methods that reach a server behind this one with words of the client's
+    (
+        "tools/call",
+        "tasks/update",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "prompts/get",
+        "completion/complete",
+    )
+)
 RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; since then it is INVALID_PARAMS
 
 
@@ -57,8 +81,9 @@ class _Negotiating(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        # The extensions that we have are for clients that come without a handshake.
         return super().create_initialization_options(
-            notification_options or changes, experimental_capabilities, extensions
+            notification_options or changes, experimental_capabilities, extensions or {}
         )
 
 
@@ -71,20 +96,26 @@ class Gateway:
         *,
         ranker: ToolRanker,
         view: View | None = None,
-        library: Library | None = None,
+        library: OfferedContents | None = None,
         piped: Role = Role.USE,
+        long_calls: LongCalls | None = None,
     ) -> None:
-        """`piped`: what its owner lets a client on a pipe do; over HTTP its key says so."""
+        """`piped`: what its owner lets a client on a pipe do; over HTTP its key says so.
+
+        `long_calls`: where calls that outlast their request are kept; None: each is waited for.
+        """
         self.view = view or View()
-        self.catalogue = Catalogue(door, self.view, ranker)
-        self.conversations = Conversations(self._log_level)
+        self.catalogue = ViewCatalogue(door, self.view, ranker)
+        self.long_calls = long_calls
+        self.conversations = Conversations(self._log_level, long_calls)
         self.calls = Calls(
             door, self.view, catalogue=self.catalogue, conversations=self.conversations, piped=piped
         )
         self.server = _Negotiating(
             self.view.name,
-            version="0.1.0",
+            version=release(),
             title="Steward",
+            icons=[types.Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
             instructions=self.view.instructions,
             cache_hints={method: CacheHint(ttl_ms=0) for method in _CACHED},
             get_tool_input_schema=self._input_schema,
@@ -98,10 +129,12 @@ class Gateway:
         self._levels: dict[str, str] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._register_tools()
+        if long_calls is not None:
+            self._register_long_calls(long_calls)
         if library is not None:
             self._register_library(library)
             library.subscribe(self._resource_changed)
-            if door.registry.find(READ) is None:  # every view of a door shares it
+            if door.registry.find(READ_RESOURCE) is None:  # every view of a door shares it
                 door.registry.add(library_agent(door.registry))
         door.registry.subscribe(self._lists_changed)
 
@@ -111,6 +144,8 @@ class Gateway:
 
     def close(self) -> None:
         self.conversations.close()
+        if self.long_calls is not None:
+            self.long_calls.close()
 
     # --- methods ---
 
@@ -126,10 +161,18 @@ class Gateway:
             "notifications/initialized", types.NotificationParams, self._initialized
         )
 
+    def _register_long_calls(self, long_calls: LongCalls) -> None:
+        self.server.extensions[EXTENSION] = {}
+        self._add("tasks/get", HandleParams, long_calls.get)
+        self._add("tasks/update", UpdateParams, long_calls.update)
+        self._add("tasks/cancel", HandleParams, long_calls.cancel)
+
     def _add(
         self, method: str, params: type[P], handler: Callable[[Context, P], Awaitable[dict[str, Any]]]
     ) -> None:
         async def complete(context: Context, asked: P) -> dict[str, Any]:
+            if method in CALLING:
+                self.calls.require_use(context)
             result = await handler(context, asked)
             if modern(context):
                 result.setdefault("resultType", "complete")
@@ -137,7 +180,7 @@ class Gateway:
 
         self.server.add_request_handler(method, params, complete)
 
-    def _register_library(self, library: Library) -> None:
+    def _register_library(self, library: OfferedContents) -> None:
         async def resources(_: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
             return _page("resources", await library.resources(), params.cursor)
 
@@ -159,15 +202,17 @@ class Gateway:
 
         async def complete(context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
             question = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-            return dict(await _found(library.complete(question), context))
+            return await self.calls.by_the_way(context, await _found(library.completing(question), context))
+
+        async def watching(context: Context, uri: str, *, watched: bool) -> dict[str, Any]:
+            target = await _found(library.watching(uri, watched=watched), context, uri=uri)
+            return await self.calls.by_the_way(context, target)
 
         async def watch(context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
-            await _found(library.watch(str(params.uri)), context, uri=str(params.uri))
-            return {}
+            return await watching(context, str(params.uri), watched=True)
 
         async def unwatch(context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
-            await _found(library.unwatch(str(params.uri)), context, uri=str(params.uri))
-            return {}
+            return await watching(context, str(params.uri), watched=False)
 
         add = self._add
         add("resources/list", types.PaginatedRequestParams, resources)

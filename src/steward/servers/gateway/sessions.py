@@ -30,6 +30,10 @@ class Sessions(StreamableHTTPSessionManager):
         )
         self._gateway = gateway
 
+    def opened(self, session_id: str, user: AuthorizationContext) -> bool:
+        """Whether it was opened here, by this user; somebody else's is as unknown as one that never was."""
+        return session_id in self._server_instances and self._session_owners.get(session_id) == user
+
     def serves(self, session_id: str, user: AuthorizationContext) -> bool:
         """Whether this session is open and this user's own; using it keeps it open."""
         transport = self._server_instances.get(session_id)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from steward.contract.errors import ErrorCode, InputError, NotFoundError
+from steward.contract.federation import RISK
 from steward.contract.ports import ToolRanker
 from steward.contract.tool import ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.policy.access import LOCAL_USER
 
 SEARCH = "search_tools"
 CALL = "call_tool"
-MANY = 40
+MANY = 60
 MOST_FOUND = 20
 
 _SEARCH_TOOL: dict[str, Any] = {
@@ -66,6 +66,8 @@ class View:
     """Tools whose contract answers in the tasks' envelope, also while a call waits for a person."""
     failures_as_errors: frozenset[str] = frozenset()
     """Tools whose contract answers a failure with a JSON-RPC error instead of a result that says so."""
+    shows_user: bool = False
+    """Whether the argument that says for whom a tool acts is shown. Elsewhere the session fills it in."""
     many: int = MANY
     instructions: str = field(default="Tools of this Steward. Some calls wait for a person's approval.")
 
@@ -84,16 +86,7 @@ class Target:
     arguments: Mapping[str, Any]
 
 
-def acts_for(door: Orchestrator, target: Target, user: str | None) -> str | None:
-    """A call's user: its session's own. Without one: whom the call names, or else this machine's person."""
-    if user is not None:
-        return user
-    tool = door.registry.find(target.tool)
-    argument = None if tool is None else tool.spec.user_argument
-    return LOCAL_USER if argument is None or target.arguments.get(argument) is None else None
-
-
-class Catalogue:
+class ViewCatalogue:
     """The tools of a view as a client sees them now."""
 
     def __init__(self, door: Orchestrator, view: View, ranker: ToolRanker) -> None:
@@ -113,8 +106,8 @@ class Catalogue:
     def listing(self) -> list[dict[str, Any]]:
         specs = self._shown()
         if len(specs) <= self._view.many:
-            return [wire(spec) for spec in specs]
-        pinned = [wire(spec) for spec in specs if spec.name in self._view.pinned]
+            return [self._wire(spec) for spec in specs]
+        pinned = [self._wire(spec) for spec in specs if spec.name in self._view.pinned]
         return [*pinned, _SEARCH_TOOL, _CALL_TOOL]
 
     def search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +121,7 @@ class Catalogue:
                 "'limit' is not usable.", code=ErrorCode.INVALID_ARGUMENTS, fix=f"Use 1 to {MOST_FOUND}."
             )
         found = self._ranker.rank(query, self._shown(), limit=limit)
-        tools = [{**wire(hit.tool), "score": round(hit.score, 4)} for hit in found]
+        tools = [{**self._wire(hit.tool), "score": round(hit.score, 4)} for hit in found]
         return {"tools": tools, "incomplete": self._door.lifecycle.absences()}
 
     def target(self, name: str, arguments: Mapping[str, Any]) -> Target:
@@ -139,6 +132,13 @@ class Catalogue:
         if spec is None:
             raise NotFoundError(f"Unknown tool: {name[:64]}", code=ErrorCode.TOOL_NOT_FOUND)
         return Target(spec.name, arguments)
+
+    def _wire(self, spec: ToolSpec) -> dict[str, Any]:
+        shape = wire(spec)
+        shape["_meta"] = {RISK: self._door.rating(spec).value}
+        if spec.user_argument is not None and not self._view.shows_user:
+            shape["inputSchema"] = _without(spec.input_schema, spec.user_argument)
+        return shape
 
     def _shown(self) -> Sequence[ToolSpec]:
         return [tool.spec for tool in self._door.registry if tool.available and self._view.shows(tool.spec)]
@@ -155,15 +155,28 @@ def _inner(arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return name, cast("Mapping[str, Any]", inner)
 
 
+def _without(schema: Mapping[str, Any], argument: str) -> dict[str, Any]:
+    """The schema for a model that need not know this argument: the session fills it in."""
+    properties = {name: part for name, part in schema.get("properties", {}).items() if name != argument}
+    required = [name for name in schema.get("required", ()) if name != argument]
+    return {**schema, "properties": properties, "required": required}
+
+
+def _title(name: str) -> str:
+    """What a person reads in a client's list: `github__open_issue` is "Open issue (github)"."""
+    server, separator, own = name.rpartition("__")
+    words = (own or name).replace("_", " ").replace("-", " ").strip() or name
+    return words[:1].upper() + words[1:] + (f" ({server})" if separator and server else "")
+
+
 def wire(spec: ToolSpec) -> dict[str, Any]:
     """A tool as MCP lists it; its schemas go out as they came in."""
     shape: dict[str, Any] = {
         "name": spec.name,
+        "title": spec.title or _title(spec.name),
         "description": spec.description,
         "inputSchema": spec.input_schema,
     }
-    if spec.title:
-        shape["title"] = spec.title
     if spec.output_schema is not None:
         shape["outputSchema"] = spec.output_schema
     hints = {

@@ -11,10 +11,23 @@ from fastapi.responses import StreamingResponse
 from steward.contract.call import ElicitAnswer, ToolResult, envelope
 
 EVENT_STREAM = "text/event-stream"
+EVENTS: dict[str, Any] = {  # for the description of a route: the form of each event
+    EVENT_STREAM: {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "event": {"type": "string"},
+                "data": {"type": "string", "description": "JSON, or [DONE]."},
+                "id": {"type": "string"},
+            },
+        }
+    }
+}
 
 
-def event(name: str, data: Mapping[str, Any]) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data, default=str))
+def event(name: str, data: Mapping[str, Any], *, identity: str | None = None) -> bytes:
+    named = b"" if identity is None else b"id: %s\n" % identity.encode()
+    return b"event: %s\ndata: %s\n%s\n" % (name.encode(), orjson.dumps(data, default=str), named)
 
 
 class ProgressFeed:

@@ -11,10 +11,12 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from steward.contract.call import Caller, CallerKind
+from steward.contract.deciding import Way
 from steward.contract.errors import ErrorCode, ForbiddenError, UnavailableError
 from steward.policy.access import LOCAL_USER, Holder, Role, came_through_a_proxy
 from steward.servers.gateway.guard import RateLimit
 from steward.surfaces.api.state import platform_of
+from steward.surfaces.instance import OF_A_COMMAND
 
 # Only for the documentation and its "Authorize" button; `bearer` reads the headers.
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key made with `steward keys add`.")
@@ -26,7 +28,7 @@ class Identity:
     name: str
     role: Role
     user: str = LOCAL_USER
-    owner: bool = False  # came with the token of the home itself, as its command line does
+    surface: Way | None = None  # our own: the page or the command line; None: another program
 
     @property
     def caller(self) -> Caller:
@@ -54,9 +56,10 @@ async def identify(
     request: Request, _key: Annotated[Any, Depends(_header)], _token: Annotated[Any, Depends(_bearer)]
 ) -> Identity:
     holder = await _holder(request)
-    if not holder.owner:
-        _require_patience(request, holder.name)
-    return Identity(holder.name, holder.role, holder.user, holder.owner)
+    require_patience(request, holder)
+    name, word = OF_A_COMMAND
+    command = holder.owner and request.headers.get(name) == word
+    return Identity(holder.name, holder.role, holder.user, Way.CLI if command else None)
 
 
 async def known(request: Request) -> bool:
@@ -73,13 +76,15 @@ async def _holder(request: Request) -> Holder:
     return await platform_of(request).keys.admit(bearer(request), passed_on=passed_on)
 
 
-def _require_patience(request: Request, name: str) -> None:
+def require_patience(request: Request, holder: Holder) -> None:
     """The owner's own programs are never kept waiting; everybody else shares the machine."""
     limit: RateLimit | None = request.app.state.limit
-    seconds = limit.wait(name) if limit is not None else 0.0
+    seconds = limit.wait(holder.name) if limit is not None and not holder.owner else 0.0
+    if limit is not None and not holder.owner:
+        request.scope["steward.standing"] = limit.standing(holder.name)
     if seconds:
         raise UnavailableError(
-            f"'{name}' has sent too many requests.",
+            f"'{holder.name}' has sent too many requests.",
             code=ErrorCode.RATE_LIMITED,
             fix=f"Wait {max(1, round(seconds))} s, or raise STEWARD_RATE_LIMIT.",
             details={"retry_after": max(1, round(seconds))},

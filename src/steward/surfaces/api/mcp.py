@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from steward.bootstrap import Platform
 from steward.bootstrap.gateway import open_gateway, view_named
 from steward.contract.errors import StewardError
-from steward.servers.gateway.guard import Guard, KnownKeys, RateLimit
+from steward.servers.gateway.guard import GatewayGuard, KnownKeys, RateLimit
 from steward.servers.gateway.http import HttpGateway
 
 PATH = "/mcp"
@@ -26,11 +26,13 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 class WithGateway:
     """An ASGI application: `/mcp` is the gateway's, everything else the API's."""
 
-    def __init__(self, app: FastAPI, platform: Platform, *, any_host: bool) -> None:
+    def __init__(
+        self, app: FastAPI, platform: Platform, *, any_host: bool, limit: RateLimit | None = None
+    ) -> None:
         self._app = app
         self._platform = platform
         keys = KnownKeys(platform.keys)
-        self._guard = Guard(keys, any_host=any_host, limit=RateLimit.of(platform.settings.rate_limit))
+        self._guard = GatewayGuard(keys, any_host=any_host, limit=limit)
         self._gateways: dict[str, HttpGateway] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from steward.surfaces.api.examples import EXAMPLES
+from steward.surfaces.api.openai.wire import ERROR_SCHEMA
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -46,6 +47,7 @@ def describe(app: FastAPI) -> None:
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
             schemas["Problem"] = PROBLEM
+            schemas["OpenAIError"] = ERROR_SCHEMA
             for name, example in EXAMPLES.items():
                 schemas[name]["examples"] = [example]
             for path in document["paths"].values():

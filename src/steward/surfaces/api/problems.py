@@ -25,6 +25,7 @@ from steward.contract.errors import (
     UnavailableError,
 )
 from steward.knowledge.model import CollectionError, DocumentError, QueryError
+from steward.surfaces.api.openai import wire as openai
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,15 @@ STATUS_BY_CODE = {
     ErrorCode.AGENT_NOT_FOUND: 404,
     ErrorCode.TOOL_DUPLICATE: 409,
     ErrorCode.AGENT_DUPLICATE: 409,
+    ErrorCode.MODEL_CONTEXT_EXCEEDED: 400,
+    ErrorCode.MODEL_RATE_LIMITED: 429,
+    ErrorCode.MODEL_QUOTA_EXCEEDED: 429,
+    ErrorCode.MODEL_TIMEOUT: 504,
+    ErrorCode.MODEL_UNAVAILABLE: 503,
+    ErrorCode.MODEL_AUTHENTICATION: 502,
+    ErrorCode.MODEL_NOT_FOUND: 502,
+    ErrorCode.MODEL_REJECTED: 502,
+    ErrorCode.MODEL_ANSWER_INVALID: 502,
 }
 
 STATUS_BY_CLASS: tuple[tuple[type[StewardError], int], ...] = (
@@ -53,13 +63,21 @@ STATUS_BY_CLASS: tuple[tuple[type[StewardError], int], ...] = (
 
 
 def status_of(error: StewardError) -> int:
+    if error.in_doubt:  # the database did not answer: unlike after a 503, it may have been done
+        return 504
     for code, status in STATUS_BY_CODE.items():
         if error.code == code:
             return status
     return next((status for kind, status in STATUS_BY_CLASS if isinstance(error, kind)), 500)
 
 
-def problem(status: int, detail: str, *, code: str, fix: str | None = None, **more: Any) -> JSONResponse:
+def problem(
+    status: int, detail: str, *, path: str = "", code: str, fix: str | None = None, **more: Any
+) -> JSONResponse:
+    """In the form of whoever asks: clients of OpenAI's protocol read theirs and no other."""
+    if openai.is_ours(path):
+        parameter = more.get("details", {}).get("parameter")
+        return openai.error(status, f"{detail} {fix}" if fix else detail, code=code, param=parameter)
     body = {"type": "about:blank", "title": _title(status), "status": status, "detail": detail, "code": code}
     if fix:
         body["fix"] = fix
@@ -74,9 +92,24 @@ def _title(status: int) -> str:
 
 async def _steward_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, StewardError)
-    more = {"request_id": _id(request)} | ({"details": dict(error.details)} if error.details else {})
+    return explained(request, error)
+
+
+def explained(request: Request, error: StewardError) -> JSONResponse:
+    """The answer that an error is."""
+    more: dict[str, Any] = {"request_id": _id(request)}
+    if error.details:
+        more["details"] = dict(error.details)
+    if error.in_doubt:
+        more["outcome_unknown"] = True
     response = problem(
-        status_of(error), error.message, code=error.code, fix=error.fix, retryable=error.retryable, **more
+        status_of(error),
+        error.message,
+        path=request.url.path,
+        code=error.code,
+        fix=error.fix,
+        retryable=error.retryable and not error.in_doubt,
+        **more,
     )
     if "retry_after" in error.details:
         response.headers["Retry-After"] = str(error.details["retry_after"])
@@ -85,30 +118,32 @@ async def _steward_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    path = request.url.path
+    status = 400 if openai.is_ours(path) else 422  # as that protocol has it
     broken = next((item for item in error.errors() if item["type"] == "json_invalid"), None)
     if broken is not None:
         more: Mapping[str, object] = broken.get("ctx") or {}
         why = more.get("error", "it does not parse")
         return problem(
-            422,
+            status,
             f"The body is not valid JSON: {why}, at character {broken['loc'][-1]}.",
             code=ErrorCode.INVALID_INPUT,
             fix="Send JSON as /docs shows it.",
+            path=path,
             request_id=_id(request),
         )
     problems = [
         {"field": ".".join(map(str, item["loc"][1:])), "expected": item["msg"]} for item in error.errors()
     ]
-    detail = "; ".join(
-        f"{item['field']}: {item['expected']}" if item["field"] else item["expected"] for item in problems
-    )
+    detail = "; ".join(f"{item['field'] or 'The body'}: {item['expected']}" for item in problems)
     return problem(
-        422,
+        status,
         detail,
+        path=path,
         code=ErrorCode.INVALID_INPUT,
         fix="See /docs.",
         request_id=_id(request),
-        details={"problems": problems},
+        details={"problems": problems, "parameter": problems[0]["field"] or None},
     )
 
 
@@ -117,7 +152,9 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     missing = error.status_code == 404
     code = ErrorCode.NOT_FOUND if missing else ErrorCode.INVALID_INPUT
     detail = f"There is nothing at '{request.url.path}'." if missing else str(error.detail)
-    response = problem(error.status_code, detail, code=code, fix="See /docs.", request_id=_id(request))
+    response = problem(
+        error.status_code, detail, path=request.url.path, code=code, fix="See /docs.", request_id=_id(request)
+    )
     response.headers.update(error.headers or {})
     return response
 
@@ -130,6 +167,7 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     return problem(
         500,
         "Something went wrong inside Steward.",
+        path=request.url.path,
         code=ErrorCode.INTERNAL,
         fix=f"The log has the details under request {name}.",
         request_id=name,

@@ -16,7 +16,9 @@ from starlette.exceptions import HTTPException
 from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode
+from steward.servers.gateway.guard import Standing
 from steward.surfaces.api.problems import problem
+from steward.telemetry.numbers import Timings
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +29,10 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 8 * 1024 * 1024
-# Written to disk as they come, not held: an import, documents for the library. The page holds its uploads.
+# Written to disk as they come, not held: an import, documents for the library.
 LARGE_BODIES = (
     (re.compile(r"/v1/import"), 4 * 1024**3),
-    (re.compile(r"/v1/knowledge/collections/[^/]+/files/[^/]+|/_stcore/upload_file/.+"), 64 * 1024**2),
+    (re.compile(r"(?:/v1/knowledge/collections/[^/]+|/documents/in/[^/]+)/files/[^/]+"), 64 * 1024**2),
 )
 REQUEST_ID = "x-request-id"
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -50,8 +52,10 @@ class Protection:
         any_host: bool = False,
         origins: Set[str] = frozenset(),
         max_body: int = MAX_BODY,
+        timings: Timings | None = None,
     ) -> None:
         self._app = app
+        self._timings = timings
         self._any_host = any_host
         self._origins = origins
         self._max_body = max_body
@@ -70,7 +74,9 @@ class Protection:
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused=refusal is not None)
         else:
-            await _Exchange(scope, send).run(self._handler(scope, bounded(receive, largest), refusal))
+            await _Exchange(scope, send, self._timings).run(
+                self._handler(scope, bounded(receive, largest), refusal)
+            )
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> None:
         if refused:
@@ -79,7 +85,7 @@ class Protection:
         else:
             await self._app(scope, receive, send)
 
-    def _handler(self, scope: Scope, receive: Receive, refusal: "Refusal | None") -> "Handler":
+    def _handler(self, scope: Scope, receive: Receive, refusal: "RequestRefusal | None") -> "Handler":
         async def handle(send: Send) -> None:
             if refusal is not None:
                 await refusal.answer(scope, receive, send)
@@ -88,12 +94,14 @@ class Protection:
 
         return handle
 
-    def _refusal(self, headers: Mapping[str, str], *, guest: bool, largest: int) -> "Refusal | None":
+    def _refusal(self, headers: Mapping[str, str], *, guest: bool, largest: int) -> "RequestRefusal | None":
         host = headers.get("host", "")
         if not self._any_host and not _is_this_machine(host):
-            return Refusal(421, f"This server is not called '{host}'.", "Use http://127.0.0.1 or localhost.")
+            return RequestRefusal(
+                421, f"This server is not called '{host}'.", "Use http://127.0.0.1 or localhost."
+            )
         if not guest and not _same_site(headers, host):
-            return Refusal(
+            return RequestRefusal(
                 403,
                 "A page of another site may not use this server.",
                 "Name its origin in STEWARD_CORS_ORIGINS.",
@@ -104,8 +112,8 @@ class Protection:
         return None
 
 
-def too_large(largest: int) -> "Refusal":
-    return Refusal(413, f"The body is larger than {largest} bytes.", "Send less at once.")
+def too_large(largest: int) -> "RequestRefusal":
+    return RequestRefusal(413, f"The body is larger than {largest} bytes.", "Send less at once.")
 
 
 def bounded(receive: Receive, largest: int) -> Receive:
@@ -126,7 +134,7 @@ def bounded(receive: Receive, largest: int) -> Receive:
 Handler = Callable[[Send], Awaitable[None]]
 
 
-class Refusal:
+class RequestRefusal:
     def __init__(self, status: int, detail: str, fix: str) -> None:
         self._status = status
         self.detail = detail
@@ -135,7 +143,12 @@ class Refusal:
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         code = ErrorCode.FORBIDDEN if self._status in (403, 421) else ErrorCode.INVALID_INPUT
         response = problem(
-            self._status, self.detail, code=code, fix=self._fix, request_id=scope["request_id"]
+            self._status,
+            self.detail,
+            path=scope.get("path", ""),
+            code=code,
+            fix=self._fix,
+            request_id=scope["request_id"],
         )
         await response(scope, receive, send)
 
@@ -143,9 +156,10 @@ class Refusal:
 class _Exchange:
     """One request and its answer: names it in the answer, and leaves a line in the log."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, timings: Timings | None) -> None:
         self._scope = scope
         self._send = send
+        self._timings = timings
         self._started = time.perf_counter()
         self._status = 0
 
@@ -153,6 +167,7 @@ class _Exchange:
         try:
             await handler(self._named)
         finally:
+            self._count()
             logger.info(
                 "request",
                 extra={
@@ -164,11 +179,29 @@ class _Exchange:
                 },
             )
 
+    def _count(self) -> None:
+        """By the route's pattern: an address with names in it would be a series of its own."""
+        if self._timings is not None:
+            route = self._scope.get("route")
+            values = (self._scope["method"], getattr(route, "path", "-"), str(self._status))
+            self._timings.observe(values, time.perf_counter() - self._started)
+
+    def _standing(self) -> list[tuple[bytes, bytes]]:
+        standing: Standing | None = self._scope.get("steward.standing")
+        if standing is None:
+            return []
+        numbers = {
+            "ratelimit-limit": standing.limit,
+            "ratelimit-remaining": standing.remaining,
+            "ratelimit-reset": standing.reset,
+        }
+        return [(header.encode(), b"%d" % number) for header, number in numbers.items()]
+
     async def _named(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             name = (REQUEST_ID.encode(), self._scope["request_id"].encode())
-            message["headers"] = [*message.get("headers", ()), name]
+            message["headers"] = [*message.get("headers", ()), name, *self._standing()]
         await self._send(message)
 
 

@@ -10,7 +10,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from steward.contract.call import ToolResult, envelope
+from steward.contract.deciding import Always
 from steward.contract.tool import Origin, RiskLevel, ToolSpec
+from steward.orchestrator.lasting_answers import LastingOffer, Reach
 from steward.orchestrator.lifecycle import AgentStatus
 from steward.orchestrator.proposals import (
     Finished,
@@ -36,6 +38,10 @@ class ToolResultShape(BaseModel):
     error: str | None = None
     error_code: str | None = None
     retryable: bool = False
+    outcome_unknown: bool = Field(
+        default=False,
+        description="It may have taken effect: look before you call again. It is not repeated on its own.",
+    )
     proposal_id: str | None = None
     call_id: str
     correlation_id: str
@@ -123,6 +129,9 @@ class CallBody(Strict):
         default=None, gt=0, description="Seconds to wait; can only shorten the tool's own."
     )
     correlation_id: str | None = Field(default=None, max_length=128)
+    background: bool = Field(
+        default=False, description="Do not wait: a worker calls it. 202 with the job's id."
+    )
 
 
 class AcceptBody(Strict):
@@ -195,9 +204,16 @@ class ProposalShape(BaseModel):
     created_at: datetime
     expires_at: datetime | None
     effect: str | None = Field(default=None, description="What it would do, as things stood then.")
+    elsewhere: str | None = Field(
+        default=None, description="The proposal at the Steward behind the tool that this one stands for."
+    )
     shown: str | None = Field(
         default=None, description="The whole call as people are shown it; for one proposal, not in lists."
     )
+    always: list[Always] | None = Field(
+        default=None, description="What a yes may be for always; for one that waits."
+    )
+    not_always: str | None = Field(default=None, description="Why a yes is for this once only.")
     receipt: ReceiptShape | None = None
     result: dict[str, Any] | None = None
     finished_at: datetime | None = None
@@ -206,8 +222,12 @@ class ProposalShape(BaseModel):
     rejected_why: str | None = None
 
     @classmethod
-    def of(cls, proposal: Proposal, *, shown: str | None = None) -> "ProposalShape":
+    def of(
+        cls, proposal: Proposal, *, shown: str | None = None, offer: LastingOffer | None = None
+    ) -> "ProposalShape":
         return cls(
+            always=None if offer is None else list(offer.always),
+            not_always=None if offer is None else offer.why_not,
             id=proposal.id,
             state=state_name(proposal.state),
             tool=proposal.tool,
@@ -225,6 +245,7 @@ class ProposalShape(BaseModel):
             created_at=proposal.created_at,
             expires_at=proposal.expires_at,
             effect=proposal.effect,
+            elsewhere=proposal.elsewhere,
             shown=shown,
             **_outcome(proposal),
         )
@@ -247,7 +268,23 @@ class ProposalList(BaseModel):
     next: str | None = None
 
 
-class ApproveBody(Strict):
+class LastingBody(Strict):
+    always: Always | None = Field(
+        default=None,
+        description="tool or arguments: the answer becomes a rule in policy.toml, for this tool or for it "
+        "with exactly these arguments. A yes for always is refused (409) for what cannot be taken back.",
+    )
+    everyone: bool = Field(
+        default=False,
+        description="The rule holds for every user, not only for the one whose call waits; admin only.",
+    )
+
+    @property
+    def reach(self) -> Reach | None:
+        return None if self.always is None else Reach(always=self.always, everyone=self.everyone)
+
+
+class ApproveBody(LastingBody):
     arguments: dict[str, Any] | None = Field(
         default=None,
         description="Edited arguments; both versions stay on the record.",
@@ -255,10 +292,63 @@ class ApproveBody(Strict):
     )
 
 
-class RejectBody(Strict):
+class RejectBody(LastingBody):
     why: str | None = Field(default=None, max_length=1000, examples=["wrong file"])
 
 
+class ExecutionCaller(BaseModel):
+    kind: str
+    id: str | None = None
+
+
+class ExecutionShape(BaseModel):
+    """One line of the execution log; lines of older versions may say less, of newer ones more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    at: datetime
+    tool: str
+    agent: str | None = None
+    caller: ExecutionCaller | None = None
+    user: str | None = None
+    correlation_id: str | None = None
+    call_id: str | None = None
+    status: str = Field(description="done, failed, pending_approval, running or interrupted")
+    code: str | None = None
+    duration_ms: float | None = None
+    risk: str | None = None
+    confidence: float | None = None
+    proposal_id: str | None = None
+    outcome_unknown: bool = False
+    incidental: bool = Field(default=False, description="The page only read it to show it.")
+    arguments: Any = None
+    output: Any = None
+    error: str | None = None
+
+
 class ExecutionList(BaseModel):
-    items: list[dict[str, Any]]
+    items: list[ExecutionShape]
     next: str | None = None
+
+
+class RecordProblem(BaseModel):
+    home: str
+    what: str
+    number: int | None = Field(description="The line's place in its home's chain.")
+    call_id: str | None = None
+    tool: str | None = None
+    at: str | None = None
+
+
+class RecordState(BaseModel):
+    whole: bool
+    lines: int
+    erased: int = Field(description="Lines whose content was erased with their user.")
+    homes: dict[str, str] = Field(description="Each home's name, and the sha256 of its public key.")
+    problems: list[RecordProblem] = Field(description="What was changed or removed; the first hundred.")
+
+
+class RecordReceipt(BaseModel):
+    format: str
+    made_at: str
+    lines: list[dict[str, Any]]

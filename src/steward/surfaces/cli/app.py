@@ -3,41 +3,47 @@
 Nothing heavy is imported here, so that `--help` answers at once; each command imports what it needs.
 """
 
-import atexit
-import gc
 import sys
+from typing import Annotated
 
 import typer
 from typer._click.exceptions import ClickException  # Typer's own copy of click has no public name
 
 from steward.contract.errors import InputError
-from steward.surfaces.cli import (
+from steward.contract.release import release
+from steward.surfaces.cli import opening
+from steward.surfaces.cli.commands import (
     agents,
-    ask,
+    config,
     connecting,
     demo,
     evaluation,
     gaps,
+    jobs,
     keys,
-    knowledge,
     log,
     memory,
-    opening,
     ownership,
+    policy,
     proposals,
     questions,
     registry,
+    schedules,
     serve,
     skills,
-    stop,
     tasks,
     tools,
+    undo,
+    upgrading,
     users,
+    worker,
     workspace,
 )
+from steward.surfaces.cli.library import knowledge
 from steward.surfaces.cli.output import Exit, show_error
+from steward.surfaces.cli.talk import ask, stop
+from steward.surfaces.collector import spare_the_collector
 
-ALLOCATIONS_BETWEEN_LOOKS = 50_000
 HELP = """Steward acts for you, and asks first.
 
 Every tool call passes one governed door: validated, rated, approved where it must be, run under a
@@ -62,7 +68,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"steward {release()}")
+        raise typer.Exit
+
+
+@app.callback()
+def begin(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Steward this is.")
+    ] = False,
+) -> None:
+    """What stands before every command."""
+    del version
+
+
 workspace.register(app)
+worker.register(app)
+upgrading.register(app)
 opening.register(app)
 connecting.register(app)
 demo.register(app)
@@ -71,12 +96,17 @@ stop.register(app)
 registry.register(tools.app)
 app.add_typer(tools.app, name="tools")
 app.add_typer(tasks.app, name="tasks")
+schedules.register(app)
+undo.register(app)
 app.add_typer(users.app, name="users")
 app.add_typer(agents.app, name="agents")
 app.add_typer(skills.app, name="skills")
 proposals.register(app)
 questions.register(app)
+app.add_typer(jobs.app, name="jobs")
+app.add_typer(policy.app, name="policy")
 app.add_typer(keys.app, name="keys")
+app.add_typer(config.app, name="config")
 app.add_typer(memory.app, name="memory")
 serve.register(app)
 log.register(app)
@@ -87,7 +117,7 @@ ownership.register(app)
 
 def main(commands: typer.Typer = app) -> None:
     """Run a command. Bad usage of a command that was asked for JSON is answered in JSON as well."""
-    _spare_the_collector()
+    spare_the_collector()
     if "--json" not in sys.argv:
         commands()
         return
@@ -99,12 +129,6 @@ def main(commands: typer.Typer = app) -> None:
     except typer.Abort:
         code = Exit.FAILED
     sys.exit(code)
-
-
-def _spare_the_collector() -> None:
-    """Loading makes many classes and little garbage: looking for it, also at the end, took half a second."""
-    gc.set_threshold(ALLOCATIONS_BETWEEN_LOOKS)
-    atexit.register(gc.freeze)
 
 
 def research_agent() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from steward.surfaces.cli.client import Api, connect, route
+from steward.surfaces.cli.commands.jobs import show_queued
 from steward.surfaces.cli.consent import settle
 from steward.surfaces.cli.output import result_exit, run, say, show_json
 from steward.surfaces.cli.progress import call_with_progress
@@ -24,6 +25,17 @@ def call(
     async def work() -> int:
         async with connect(agents=LIBRARY) as api:
             return await call_tool(api, tool, arguments, as_json=as_json, show=show, yes=yes, doing=doing)
+
+    run(work, as_json=as_json)
+
+
+def queue(tool: str, arguments: dict[str, Any], *, as_json: bool) -> None:
+    """Leave the call to a worker."""
+
+    async def work() -> None:
+        async with connect(agents=LIBRARY) as api:
+            body = {"arguments": arguments, "background": True}
+            show_queued(await api.post(route("tools", tool, "call"), body), as_json=as_json)
 
     run(work, as_json=as_json)
 

@@ -54,7 +54,11 @@ def _headers(access: Access) -> dict[str, str]:
 
 
 def _openai(access: Access) -> str:
-    return f"export OPENAI_BASE_URL={access.chat}\nexport OPENAI_API_KEY={access.key}"
+    # Under both names: LlamaIndex and older libraries know only the second one.
+    return (
+        f"export OPENAI_BASE_URL={access.chat}\nexport OPENAI_API_BASE={access.chat}\n"
+        f"export OPENAI_API_KEY={access.key}"
+    )
 
 
 def _open_webui(access: Access) -> str:

@@ -32,8 +32,8 @@ class InProcess:
     @asynccontextmanager
     async def open(
         self, method: str, path: str, *, body: Body = None, headers: Mapping[str, str] | None = None
-    ) -> AsyncGenerator["_Exchange"]:
-        exchange = _Exchange(body)
+    ) -> AsyncGenerator["_InProcessExchange"]:
+        exchange = _InProcessExchange(body)
         exchange.start(self._app, _scope(method, path, {**self._headers, **(headers or {})}))
         try:
             await exchange.begin()
@@ -42,7 +42,7 @@ class InProcess:
             await exchange.close()
 
 
-class _Exchange:
+class _InProcessExchange:
     """One request and the body of its answer; closing it early is the client going away."""
 
     def __init__(self, body: Body) -> None:

@@ -35,22 +35,22 @@ def open_page(browser: OpenOption = None, as_json: JsonFlag = False) -> None:
 
     async def work() -> None:
         from steward.settings import load_settings  # noqa: PLC0415 - not needed for --help
+        from steward.surfaces.instance import find_running  # noqa: PLC0415
 
         settings = load_settings()
+        running = await find_running(settings)
+        if running is None or running.background:
+            raise UnavailableError("Steward does not run, so it shows no page.", fix="Start 'steward up'.")
         async with connect(settings, agents=()) as api:
-            if api.running is None:
-                raise UnavailableError(
-                    "Steward does not run, so it shows no page.", fix="Start 'steward up'."
-                )
             made = await api.post("/v1/sign-in-links")
-            address = api.running + made["path"]
+            address = running.url + made["path"]
             if as_json:
                 show_json({"url": address, "expires_at": made["expires_at"]})
                 return
             say(address)
             if wanted(browser, default=settings.open_page):
                 other = await api.post("/v1/sign-in-links")  # the one above stays unused
-                show(api.running + other["path"], settings.home).join()
+                show(running.url + other["path"], settings.home).join()
 
     run(work, as_json=as_json)
 

@@ -5,6 +5,7 @@ tables; elsewhere plain text. Exit codes: 0 done, 1 failed, 2 bad usage, 3 waits
 """
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.contract.call import Failed, envelope
-from steward.contract.errors import ErrorCode, InputError, StewardError
+from steward.contract.errors import ErrorCode, InputError, StewardError, StorageError
 from steward.contract.showing import WIDTH, ShownCall, show
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -70,6 +71,13 @@ def _unexpected(error: Exception) -> StewardError:
 
     if load_settings().debug:
         traceback.print_exception(error)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" ({error.filename})" if error.filename else ""
+        return StorageError(
+            f"The disk is full{where}.",
+            code=ErrorCode.STORAGE_FULL,
+            fix="Free some space and run it again; 'steward doctor' says where.",
+        )
     return StewardError(
         f"Something went wrong inside Steward: {type(error).__name__}: {error}.",
         fix="Run it again with STEWARD_DEBUG=1 to see where.",
@@ -150,7 +158,8 @@ def show_error(error: StewardError, *, as_json: bool) -> None:
         failed = Failed(
             error=error.explain(),
             code=error.code,
-            retryable=error.retryable,
+            retryable=error.retryable and not error.in_doubt,
+            outcome_unknown=error.in_doubt,
             call_id=str(error.details.get("call_id") or ""),
             correlation_id=str(error.details.get("correlation_id") or ""),
         )

@@ -1,17 +1,20 @@
 """The page's gate: whoever is not signed in sees how to, and nothing of the page behind it.
 
 Owns the sign-in: a one-time address or a key becomes a visit. Stands in front of the page's documents, parts
-and socket alike. Does not own keys (policy/access.py), nor what visits are (visits.py). The API knows no
+and stream alike. Does not own keys (policy/access.py), nor what visits are (visits.py). The API knows no
 cookies: nothing here opens a route of it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
 from steward.contract.errors import StewardError
-from steward.policy.access import Keys, came_through_a_proxy
+from steward.policy.access import Holder, Keys, came_through_a_proxy
+from steward.surfaces.web.display.icons import PATHS
 from steward.surfaces.web.visits import VISITS, SignInLinks, cookie_of, word_in
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
@@ -19,6 +22,9 @@ Scope = MutableMapping[str, Any]
 
 SIGN_IN = "/sign-in"
 FRONT = "/"
+PARTS = ("/static/", "/events", "/waiting", "/sw.js", "/manifest.webmanifest")  # never documents
+VISIT = "steward.visit"  # where a request's scope says whose visit it is
+ELSEWHERE = ("cross-site", "same-site")  # whence a browser says that it was sent
 MAX_FORM = 10_000
 POLICY = b"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 # Not `no-referrer`: with that a browser hides, even from us, that the form was ours.
@@ -30,15 +36,17 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
     (b"x-content-type-options", b"nosniff"),
 )
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 12vh auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; } input, button { font: inherit; padding: .5rem .7rem; } input { width: 100%;
-box-sizing: border-box; } button { margin-top: .7rem; background: #0f766e; color: #fff; border: 0;
-border-radius: .4rem; } code { background: #8883; padding: .1rem .3rem; border-radius: .2rem; }
-.problem { border-left: .25rem solid #b91c1c; padding-left: .7rem; }
-"""
+STYLE = (Path(__file__).parent / "static" / "sign-in.css").read_text(encoding="utf-8")
+SHIELD = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="{}"/></svg>'.format(PATHS["shield"])
 USED = "This address was used before, or is too old. Each one signs in one browser, once."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Whose request it is: a browser that is signed in, and what its key may."""
+
+    word: str
+    holder: Holder
 
 
 class Gate:
@@ -54,54 +62,64 @@ class Gate:
         if scope["type"] == "http" and scope["path"].rstrip("/") == SIGN_IN:
             await self._sign_in(scope, headers, receive, send)
             return
-        problem = await self._problem(VISITS.recall(word_in(headers.get("cookie", ""))), headers)
-        if problem is None:
+        word = word_in(headers.get("cookie", ""))
+        holder = await self._admitted(VISITS.recall(word), headers)
+        if isinstance(holder, Holder):
+            scope[VISIT] = Visit(word=word, holder=holder)
             await self._page(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
         elif not _is_document(scope):
-            await _answer(send, 401, "")
-        elif headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            await _answer(send, 401, "You are not signed in any more. Load the page again.")
+        elif headers.get("sec-fetch-site") in ELSEWHERE:
             # A browser that follows a link from elsewhere leaves the cookie at home, signed in or not. Asked
             # once more, now by ourselves, it brings it along.
             await _answer(send, 200, _onward(f"{SIGN_IN}?{urlencode({'to': _target(scope)})}"))
         else:
             await _answer(send, 200, _form(_target(scope)))
 
-    async def _problem(self, key: str | None, headers: Mapping[str, str]) -> str | None:
-        """Why this key does not let its bearer in now; None when it does."""
+    async def _admitted(self, key: str | None, headers: Mapping[str, str]) -> Holder | str:
+        """Whom this key lets in now, or why it does not."""
         if key is None:
             return "Nobody is signed in."
         try:
-            await self._keys.admit(key, passed_on=came_through_a_proxy(headers))
+            return await self._keys.admit(key, passed_on=came_through_a_proxy(headers))
         except StewardError as error:
             return error.explain()
-        return None
+
+    async def _of_another(self, code: str, headers: Mapping[str, str]) -> str | None:
+        """As whom a page of elsewhere would sign this browser in; None where it is the owner, or nobody."""
+        key = self._links.key_of(code) if headers.get("sec-fetch-site") in ELSEWHERE else None
+        holder = await self._admitted(key, headers)
+        return holder.name if isinstance(holder, Holder) and not holder.owner else None
 
     async def _sign_in(self, scope: Scope, headers: Mapping[str, str], receive: Any, send: Any) -> None:
         asked = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         to = _local(_first(asked, "to"))
         here = word_in(headers.get("cookie", ""))
-        signed_in = await self._problem(VISITS.recall(here), headers) is None
+        signed_in = isinstance(await self._admitted(VISITS.recall(here), headers), Holder)
         if scope["method"] == "POST":
             form = parse_qs((await _body(receive)).decode(errors="replace"))
-            to = _local(_first(form, "to"))
+            to, code = _local(_first(form, "to")), _first(form, "code")
             key, unknown = _first(form, "key").strip() or None, "A key is needed."
+            if code:
+                key, unknown = self._links.use(code), USED
+        elif "code" in asked and (name := await self._of_another(_first(asked, "code"), headers)):
+            await _answer(send, 200, _sign_in_as(name, _first(asked, "code"), to))
+            return
         elif "code" in asked:
             key, unknown = self._links.use(_first(asked, "code")), USED
         else:
             await _answer(send, 200, _onward(to) if signed_in else _form(to))
             return
-        problem = unknown if key is None else await self._problem(key, headers)
-        if key is not None and problem is None:
+        holder = unknown if key is None else await self._admitted(key, headers)
+        if key is not None and isinstance(holder, Holder):
             VISITS.forget(here)
-            cookie = (b"set-cookie", cookie_of(VISITS.begin(key)).encode())
-            await _answer(send, 200, _onward(to), cookie)
+            browser = headers.get("user-agent", "")
+            word = VISITS.begin(key, name=holder.name, user=holder.user, browser=browser)
+            await _answer(send, 200, _onward(to), (b"set-cookie", cookie_of(word).encode()))
         elif signed_in:
             await _answer(send, 200, _onward(to))  # a used address again, in the browser that it signed in
         else:
-            await _answer(send, 401, _form(to, problem))
+            await _answer(send, 401, _form(to, str(holder)))
 
 
 def _first(fields: Mapping[str, list[str]], name: str) -> str:
@@ -110,7 +128,7 @@ def _first(fields: Mapping[str, list[str]], name: str) -> str:
 
 def _is_document(scope: Scope) -> bool:
     path: str = scope["path"]
-    part = path.startswith("/_stcore/") or "." in path.rpartition("/")[2]
+    part = path.startswith(PARTS) or any(name == b"hx-request" for name, _ in scope["headers"])
     return scope["method"] in ("GET", "HEAD") and not part
 
 
@@ -159,10 +177,23 @@ def _onward(to: str) -> str:
     )
 
 
+def _sign_in_as(name: str, code: str, to: str) -> str:
+    """Whoever only followed a link must not find themselves at work in somebody else's name."""
+    return _document(
+        f"<h1>{SHIELD}Steward</h1><p>A page of another site signs you in here with the key "
+        f"<b>{escape(name)}</b>. What you do then is done in that name.</p>"
+        f'<form method="post" action="{SIGN_IN}">'
+        f'<input type="hidden" name="code" value="{escape(code, quote=True)}">'
+        f'<input type="hidden" name="to" value="{escape(to, quote=True)}">'
+        f"<button>Sign in as {escape(name)}</button></form>"
+    )
+
+
 def _form(to: str, problem: str | None = None) -> str:
     said = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
     return _document(
-        f"<h1>Steward</h1>{said}<p>Sign in with the address that <code>steward up</code> printed, or make "
+        f"<h1>{SHIELD}Steward</h1>{said}"
+        "<p>Sign in with the address that <code>steward up</code> printed, or make "
         "another on the machine where it runs: <code>steward open</code>.</p>"
         f'<form method="post" action="{SIGN_IN}"><p><label for="key">Or with a key, from '
         "<code>steward keys add NAME --role approve</code>:</label></p>"

@@ -1,0 +1,50 @@
+"""Whose request it is: what its key or its pipe says of whoever sent it."""
+
+from steward.contract.call import Caller, CallerKind
+from steward.contract.deciding import client_name
+from steward.policy.access import LOCAL_USER
+from steward.servers.gateway.link import Context
+from steward.servers.gateway.ports import Member
+
+
+def session_key(context: Context) -> str:
+    """The HTTP session that a request belongs to; a pipe carries only one."""
+    request = context.request
+    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
+
+
+def session_of(session: str, key: str) -> str:
+    """What a client's calls belong together by: its session, or its key where the protocol knows none."""
+    return f"session {session}" if session else f"key {key}"
+
+
+def member_of(context: Context) -> Member | None:
+    return None if context.request is None else context.request.scope.get("steward.member")
+
+
+def user_of(context: Context) -> str | None:
+    """For whom a client's calls act; None where the call itself may say: on a pipe, and at this machine."""
+    member = member_of(context)
+    return None if member is None else member.user
+
+
+def owner_of(context: Context) -> str:
+    return user_of(context) or LOCAL_USER
+
+
+def principal(context: Context) -> str:
+    member = member_of(context)
+    if member is not None:
+        return member.id
+    params = context.session.client_params
+    return "mcp-client" if params is None else params.client_info.name[:64]
+
+
+def caller_of(context: Context) -> Caller:
+    return Caller(CallerKind.CLIENT, principal(context))
+
+
+def program_of(context: Context) -> str:
+    """What the program calls itself; a claim, kept for the receipt."""
+    params = context.session.client_params
+    return client_name(None if params is None else params.client_info.name)

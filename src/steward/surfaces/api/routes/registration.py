@@ -1,0 +1,82 @@
+"""Routes that change which Python tools there are: add, update, remove."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from steward.contract.errors import InputError
+from steward.providers.scripts.registry_writer import AddTool, Applied, RemoveTool, UpdateTool
+from steward.providers.scripts.tools_config import ToolEntry, ToolName, parse_entry
+from steward.surfaces.api.identity import Admin
+from steward.surfaces.api.shapes import ToolShape
+from steward.surfaces.api.state import Here
+
+router = APIRouter(prefix="/v1/tools", tags=["tools"])
+
+EXAMPLE: dict[str, JsonValue] = {
+    "name": "hello_world",
+    "description": "Greet somebody by name. Use it when the person asks for a greeting.",
+    "input_schema": {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]},
+    "output_schema": {"type": "object", "required": ["greeting"]},
+    "script": "hello_world.py",
+    "timeout": 5,
+    "risk": "reversible",
+    "source": "def run(who):\n    return {'greeting': f'Hello, {who}!'}\n",
+}
+
+
+class NewTool(ToolEntry):
+    """An entry of tools.json and, optionally, its script."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    source: str | None = Field(
+        default=None, max_length=1024 * 1024, description="The script's text, where it comes along."
+    )
+
+
+class ToolUpdate(NewTool):
+    name: ToolName | None = Field(default=None, description="As in the address, where it is given.")  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
+
+
+class ToolChange(BaseModel):
+    """What was registered, and what to look after."""
+
+    tool: ToolShape
+    warnings: list[str] = []
+
+
+@router.post("", status_code=201)
+async def add_tool(platform: Here, body: NewTool, identity: Admin) -> ToolChange:
+    """Register a Python tool: written to tools.json and callable at once."""
+    change = AddTool(_entry(body, {}), body.source)
+    return _shape(platform, await platform.undoing.change_tool(platform.writer, change, user=identity.user))
+
+
+@router.put("/{name}")
+async def update_tool(platform: Here, name: str, body: ToolUpdate, identity: Admin) -> ToolChange:
+    """Replace a tool's definition, and its script when `source` comes along. Calls in flight finish."""
+    if body.name not in (None, name):
+        raise InputError(
+            f"The body names '{body.name}', the address '{name}'.", fix="Add it under its new name instead."
+        )
+    change = UpdateTool(_entry(body, {"name": name}), body.source)
+    return _shape(platform, await platform.undoing.change_tool(platform.writer, change, user=identity.user))
+
+
+@router.delete("/{name}", status_code=204)
+async def remove_tool(platform: Here, name: str, identity: Admin) -> Response:
+    """Take a tool out of tools.json. Its script stays where it is."""
+    await platform.undoing.change_tool(platform.writer, RemoveTool(name), user=identity.user)
+    return Response(status_code=204)
+
+
+def _entry(body: NewTool, more: dict[str, Any]) -> ToolEntry:
+    return parse_entry(body.model_dump(mode="json", exclude={"source"}, exclude_unset=True) | more)
+
+
+def _shape(platform: Here, applied: Applied) -> ToolChange:
+    tool = platform.orchestrator.registry.get(applied.entry.name)
+    shape = ToolShape.of(tool, platform.rating(tool.spec), entry=applied.entry.shape())
+    return ToolChange(tool=shape, warnings=list(applied.warnings))

@@ -1,0 +1,5 @@
+// Before anything is drawn: the theme that was chosen here, where one was.
+(() => {
+  const chosen = localStorage.getItem("theme");
+  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+})();

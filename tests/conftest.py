@@ -1,15 +1,25 @@
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.parsing import parse_undisturbed
-from tests.postgres import TestServer, running_server, scratch_folder
+from tests.support.parsing import parse_undisturbed
+from tests.support.postgres import TestServer, running_server, scratch_folder
 
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 
-pytest_plugins = ["tests.fixtures_telemetry"]
+pytest_plugins = ["tests.support.fixtures_telemetry"]
 parse_undisturbed()
+
+# Started by nohup or in the background, a run ignores these signals, and its programs would as well.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
+
+# A test's commands leave nothing running behind them; one that is about that says so.
+os.environ["STEWARD_DAEMON"] = "off"
 
 # No test is timed: a busy machine makes an example slow, not wrong.
 settings.register_profile("steward", deadline=None)

@@ -15,7 +15,7 @@ import anyio
 import anyio.from_thread
 import httpx
 import pytest
-from tests.postgres import TestServer
+from tests.support.postgres import TestServer
 
 ADMIN = "stw_attack_admin_0123456789abcdefghijklmnopqrstuvwxyz"
 SECONDS_TO_START = 90
@@ -121,3 +121,10 @@ def victim(postgres: TestServer, tmp_path_factory: pytest.TempPathFactory) -> It
     """The Steward that the attacks of this file try to break."""
     with running_victim(postgres, tmp_path_factory.mktemp("victim")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def awake(victim: Victim) -> None:
+    """Models are loaded before anything is measured."""
+    for agent in ("assistant", "tasks"):
+        victim.client(ADMIN).post("/v1/chat", json={"message": "Add milk", "agent": agent}, timeout=90)

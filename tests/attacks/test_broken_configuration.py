@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.attacks.conftest import ADMIN, Victim, running_victim
-from tests.postgres import TestServer
+from tests.support.postgres import TestServer
 
 pytestmark = pytest.mark.slow
 
@@ -111,6 +111,7 @@ def test_a_broken_mcp_json_is_named_while_everything_goes_on(fragile: Victim) ->
 
 
 def test_a_broken_skill_is_named_and_the_last_good_one_stays(fragile: Victim) -> None:
+    assert "How notes are kept here." in admin(fragile).get("/v1/skills").text
     broken(fragile, "skills/notes/SKILL.md", "---\nname: [notes\n---\nWrite them.\n")
     assert "How notes are kept here." in admin(fragile).get("/v1/skills").text
 

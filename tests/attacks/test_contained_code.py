@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.attacks.conftest import ADMIN, Victim, running_victim
-from tests.postgres import TestServer
+from tests.support.postgres import TestServer
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +81,7 @@ for path in pathlib.Path({home!r}).rglob("*"):
 """
 
 
+@pytest.mark.req("RES-ART-II.F")
 @RUNNERS
 def test_the_files_of_the_home_cannot_be_read(victim: Victim, run: Any) -> None:
     printed = run(victim, READ_ALL.format(home=str(victim.home)))

@@ -9,21 +9,25 @@ from tests.attacks.conftest import ADMIN, Victim
 pytestmark = pytest.mark.slow
 
 
-def test_a_use_key_cannot_delete_a_conversation(victim: Victim) -> None:
+def test_a_use_key_cannot_delete_a_conversation_for_good(victim: Victim) -> None:
     program = victim.acting("use")
     said = program.post("/v1/chat", json={"message": "What time is it?"}).raise_for_status().json()
     path = f"/v1/conversations/{said['conversation']}"
-    answer = program.delete(path)
-    assert program.get(path).status_code == 200
-    assert (answer.status_code, answer.json()["status"]) == (202, "pending_approval")
+    for _ in range(2):  # a second deletion of what is put away finds nothing to delete
+        program.delete(path)
+    assert program.get(path).status_code == 404
+    restored = victim.acting("approve").post(f"{path}/restore")
+    assert restored.status_code == 200
+    assert [turn["said"] for turn in program.get(path).json()["turns"]] == ["What time is it?"]
 
 
-def test_a_person_deletes_a_conversation_with_a_yes(victim: Victim) -> None:
-    person = victim.acting("approve")
+def test_nobody_restores_anothers_conversation(victim: Victim) -> None:
+    victim.client(ADMIN).post("/v1/users", json={"id": "eve"})
+    person = victim.acting("use")
     said = person.post("/v1/chat", json={"message": "What time is it?"}).raise_for_status().json()
     path = f"/v1/conversations/{said['conversation']}"
-    asked = person.delete(path).json()
-    assert person.post(f"/v1/proposals/{asked['proposal_id']}/approve", json={}).json()["success"]
+    person.delete(path).raise_for_status()
+    assert victim.acting("approve", "eve").post(f"{path}/restore").status_code == 404
     assert person.get(path).status_code == 404
 
 
@@ -31,10 +35,9 @@ def test_one_user_cannot_delete_anothers_conversation(victim: Victim) -> None:
     victim.client(ADMIN).post("/v1/users", json={"id": "eve"})
     said = victim.acting("use").post("/v1/chat", json={"message": "What time is it?"}).json()
     eve = victim.acting("approve", "eve")
-    asked = eve.post(
+    eve.post(
         "/v1/tools/delete_conversation/call", json={"arguments": {"conversation_id": said["conversation"]}}
-    ).json()
-    eve.post(f"/v1/proposals/{asked.get('proposal_id')}/approve", json={})
+    )
     assert victim.acting("use").get(f"/v1/conversations/{said['conversation']}").status_code == 200
 
 
@@ -83,6 +86,17 @@ def test_a_file_that_was_emptied_removes_no_text(victim: Victim) -> None:
     assert found(victim, folder.name)
 
 
+def test_a_broken_upload_under_its_name_takes_no_file_away(victim: Victim) -> None:
+    program = victim.acting("use")
+    call(victim, "manage_collections", {"action": "create", "collection_name": "uploaded"})
+    path = "/v1/knowledge/collections/uploaded/files/will.pdf"
+    file = victim.home / "uploads" / "uploaded" / "will.pdf"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"%PDF-1.4 the only copy")  # as it lies there once it was taken in
+    answer = program.put(path, content=b"no document at all").json()
+    assert (answer["success"], file.read_bytes()) == (False, b"%PDF-1.4 the only copy")
+
+
 def test_a_list_of_what_to_ignore_removes_no_text(victim: Victim) -> None:
     folder = library(victim, "ignored")
     (folder / ".stewardignore").write_text("*\n")
@@ -98,19 +112,22 @@ def test_asking_for_the_removal_waits_for_a_person(victim: Victim) -> None:
     assert found(victim, folder.name)
 
 
-def test_taking_changes_back_deletes_no_task_unasked(victim: Victim) -> None:
-    program = victim.acting("use")
-    made = program.post("/v1/tasks", json={"title": "Keep the receipts"}).json()["data"]["task"]
-    program.post("/v1/tasks/undo", json={"task_id": made["id"]})
-    assert program.get(f"/v1/tasks/{made['id']}").status_code == 200
-
-
-def test_the_last_thing_added_is_not_deleted_by_taking_it_back_either(victim: Victim) -> None:
+def test_taking_changes_back_loses_no_task(victim: Victim) -> None:
     program = victim.acting("use")
     made = program.post("/v1/tasks", json={"title": "Visit grandmother"}).json()["data"]["task"]
-    answer = program.post("/v1/tasks/undo", json={})
+    undo = program.post("/v1/undo", json={"of": f"tasks:{made['id']}"}).json()["data"]
+    program.post("/v1/undo", json={"id": undo["id"]})
+    assert program.get(f"/v1/tasks/{made['id']}").json()["title"] == "Visit grandmother"
+
+
+def test_taking_changes_back_removes_no_task_that_was_worked_on(victim: Victim) -> None:
+    program = victim.acting("use")
+    made = program.post("/v1/tasks", json={"title": "Keep the receipts"}).json()["data"]["task"]
+    added = program.get("/v1/undo", params={"of": f"tasks:{made['id']}"}).json()["items"][0]
+    program.patch(f"/v1/tasks/{made['id']}", json={"priority": "high"})
+    answer = program.post("/v1/undo", json={"id": added["id"]}).json()
+    assert answer["error_code"] == "CANNOT_UNDO"
     assert program.get(f"/v1/tasks/{made['id']}").status_code == 200
-    assert answer.status_code == 202
 
 
 @pytest.mark.parametrize("role", ["use", "approve"])

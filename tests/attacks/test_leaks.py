@@ -15,12 +15,14 @@ from typing import Any
 import anyio.from_thread
 import pytest
 from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StreamableHttpTransport
+from tests.attacks.clients import over_http
 from tests.attacks.conftest import Victim, running_victim
-from tests.postgres import TestServer
-from tests.scripted_model import CallTools, Say, ScriptedModel, scripted_model
-from tests.waiting import until
-from tests.websites import Web, small_web
+from tests.support.postgres import TestServer
+from tests.support.scripted_model import CallTools, Say, ScriptedModel, scripted_model
+from tests.support.waiting import until
+from tests.support.websites import Web, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
 
@@ -69,6 +71,7 @@ class Scene:
 def scene(postgres: TestServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     folder = tmp_path_factory.mktemp("leaks")
     (folder / "letter.txt").write_text(LETTER)
+    (folder / "secrets.txt").write_text("The safe opens with Wolkenstein, the cellar with Felsenmeer.\n")
     arguments = [str(SERVER), str(folder / "sent.txt")]
     files = {
         "mcp.json": {"mcpServers": {"shelf": {"command": sys.executable, "args": arguments}}},
@@ -152,6 +155,11 @@ def test_a_document_does_not_leave_in_a_search_that_it_asked_for_itself(scene: S
         ("accented", "m\u00e9tf\u00f6rmin"),
         ("wide", "\uff4d\uff45\uff54\uff46\uff4f\uff52\uff4d\uff49\uff4e"),
         ("inflected", "metformins"),
+        ("look-alike", "m\u0435tf\u043ermin"),
+        ("entities", "&#109;&#x65;tformin"),
+        ("escapes", "\\u006d\\u0065tformin"),
+        ("percent twice", "%256d%2565tformin"),
+        ("base64 twice", base64.b64encode(base64.b64encode(b"metformin")).decode()),
     ],
 )
 def test_memory_does_not_leave_in_disguise(scene: Scene, disguise: str, hidden: str) -> None:
@@ -176,6 +184,57 @@ def test_what_was_read_a_turn_ago_does_not_leave_now(scene: Scene) -> None:
     search = CallTools(("web_search", {"query": "metformin"}))
     answer = scene.say("Thanks, go on.", search, DONE, conversation=first["conversation"])
     assert held_back(scene, answer, "metformin") == HELD
+
+
+@pytest.mark.parametrize("name", ["show_record", "undo"])
+def test_what_no_search_brought_up_does_not_leave_either(scene: Scene, name: str) -> None:
+    assert scene.call("add_task", title=f"Meet Quillfeather about {name}")["success"]
+    search = CallTools(("web_search", {"query": "who is Quillfeather"}))
+    answer = scene.say("Read that page for me.", scene.page, CallTools((name, {})), search, DONE)
+    assert held_back(scene, answer, "quillfeather") == HELD
+
+
+def test_no_schedule_is_made_to_say_private_words_as_if_the_person_typed_them(scene: Scene) -> None:
+    later = {"request": "Search the web for metformin", "when": "every day at 8"}
+    script = (RECALL, scene.page, CallTools(("add_schedule", later)), DONE)
+    answer = scene.say("Read that page for me.", *script)
+    assert held_back(scene, answer, "metformin") == HELD
+
+
+def test_what_a_person_agreed_to_read_in_a_conversation_does_not_leave_after_it(scene: Scene) -> None:
+    read = CallTools(("read_file", {"path": "secrets.txt"}))
+    asked = scene.say("Read that page for me.", scene.page, read, DONE, role="approve")
+    search = CallTools(("web_search", {"query": "Wolkenstein"}))
+    answer = scene.say("yes", search, DONE, role="approve", conversation=asked["conversation"])
+    assert held_back(scene, answer, "wolkenstein") == HELD
+
+
+async def in_a_session(scene: Scene, *calls: tuple[str, dict[str, Any]]) -> str:
+    """What a client with a person at it is told of the last of these calls."""
+    async with over_http(
+        scene.victim.url, scene.victim.key("approve"), era="legacy", answers=Answering("secrets.txt")
+    ) as client:
+        for name, arguments in calls[:-1]:
+            await client.call_tool_mcp(name, arguments)
+        return str(await client.call_tool_mcp(*calls[-1]))
+
+
+class Answering:
+    """Says yes to a question about this and cancels every other."""
+
+    def __init__(self, about: str) -> None:
+        self._about = about
+
+    async def __call__(self, message: str, response_type: Any, params: Any, ctx: Any) -> Any:
+        del response_type, params, ctx
+        return {"approve": True} if self._about in message else ElicitResult(action="cancel")
+
+
+def test_what_a_person_agreed_to_read_in_a_client_does_not_leave_after_it(scene: Scene) -> None:
+    page = ("fetch_page", {"url": scene.web.url("/cities/paris")})
+    read, search = ("read_file", {"path": "secrets.txt"}), ("web_search", {"query": "Felsenmeer"})
+    said = asyncio.run(in_a_session(scene, page, read, search))
+    assert ("waits for a person" in said, "felsenmeer" in scene.left()) == (True, False)
 
 
 def test_asking_another_agent_does_not_make_the_words_the_persons(scene: Scene) -> None:

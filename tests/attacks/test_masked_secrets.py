@@ -6,8 +6,8 @@ import json
 import httpx
 import pytest
 from tests.attacks.conftest import Victim
-from tests.secret_catalogue import CONTEXTS, OWN, SHAPES, TOKENS, filled
-from tests.waiting import until
+from tests.support.secret_catalogue import CONTEXTS, OWN, SHAPES, TOKENS, filled
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
 

@@ -12,8 +12,11 @@ import httpx
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
-from tests.attacks.conftest import Victim, running_victim
-from tests.postgres import TestServer
+from mcp_types import PromptReference
+from tests.attacks.clients import over_pipe
+from tests.attacks.conftest import ADMIN, Victim, running_victim
+from tests.support.gateway_setup import ACCEPT, open_session
+from tests.support.postgres import TestServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # a busy machine starts it slowly
 
@@ -180,6 +183,76 @@ def over_mcp(victim: Victim, role: str, method: str, *arguments: Any) -> str:
 def test_a_key_that_may_only_look_reads_no_resource_of_a_server(victim: Victim) -> None:
     got = over_mcp(victim, "read", "read_resource", (victim.folder / "library" / "notes.md").as_uri())
     assert got.startswith("refused")
+
+
+NEWER = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+WRITTEN = {
+    "as others write it": lambda text: text.encode(),
+    "no number": lambda text: text.replace('"jsonrpc"', '"x": NaN, "jsonrpc"').encode(),
+    "half a character": lambda text: text.replace('"jsonrpc"', '"x": "\\ud800", "jsonrpc"').encode(),
+    "two bytes each": lambda text: text.encode("utf-16"),
+    "a mark in front": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "in a list": lambda text: f"[{text}]".encode(),
+}
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
+@pytest.mark.parametrize("written", WRITTEN)
+async def test_a_key_that_may_only_look_reads_no_resource_however_it_writes_its_request(
+    victim: Victim, era: str, written: str
+) -> None:
+    uri = (victim.folder / "library" / "notes.md").as_uri()
+    key, url = {"x-api-key": victim.key("read")}, f"{victim.url}/mcp"
+    async with httpx.AsyncClient(timeout=30) as http:
+        if era == "2025-11-25":
+            headers, meta = await open_session(http, url, **key), {}
+        else:
+            named = {"mcp-protocol-version": era, "mcp-method": "resources/read", "mcp-name": uri}
+            headers, meta = {**ACCEPT, **named, **key}, {"_meta": NEWER}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri, **meta}}
+        body = WRITTEN[written](json.dumps(asked))
+        headers = {**headers, "content-type": "application/json"}
+        answer = await http.post(url, content=body, headers=headers)
+    assert "says hello" not in answer.text
+
+
+async def test_a_pipe_that_may_only_look_reads_no_resource_of_a_server(victim: Victim) -> None:
+    async with over_pipe(victim, ["gateway", "--role", "read"]) as client:
+        with pytest.raises(Exception, match="may look but not call"):
+            await client.read_resource((victim.folder / "library" / "notes.md").as_uri())
+
+
+async def completed(victim: Victim, role: str, start: str, *, era: str = "auto") -> str:
+    """What a client is told of how the argument of the shelf's prompt may go on."""
+    transport = StreamableHttpTransport(f"{victim.url}/mcp", headers={"X-API-Key": victim.key(role)})
+    async with Client(transport, mode=era) as client:
+        try:
+            reference = PromptReference(name="shelf__summary")
+            return str(await client.complete(reference, {"name": "path", "value": start}))
+        except Exception as error:  # noqa: BLE001 - a client wraps what it is refused with
+            return f"refused: {error}"
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_completion_lists_no_folder_of_the_home(victim: Victim, era: str) -> None:
+    assert "policy.toml" not in await completed(victim, "use", f"{victim.home}/pol", era=era)
+
+
+async def test_a_completion_tells_a_server_no_private_path_unasked(victim: Victim) -> None:
+    before = len(victim.client(ADMIN).get("/v1/proposals").json()["items"])
+    said = await completed(victim, "use", f"{victim.folder}/.ssh/id_rsa")
+    sent = victim.folder / "sent.txt"
+    assert ".ssh" not in (sent.read_text() if sent.exists() else "")
+    after = len(victim.client(ADMIN).get("/v1/proposals").json()["items"])
+    assert (said.startswith("refused"), after - before) == (True, 0)
+
+
+async def test_a_completion_leaves_a_line_in_the_log_and_goes_on_working(victim: Victim) -> None:
+    assert "notes.md" in await completed(victim, "use", f"{victim.folder}/library/no")
+    assert f"{victim.folder}/library/no" in json.dumps(victim.lines_logged())
 
 
 def test_a_private_key_is_no_resource_that_is_read_unasked(victim: Victim) -> None:

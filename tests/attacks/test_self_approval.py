@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.attacks.clients import Obliging, over_http, over_pipe
 from tests.attacks.conftest import ADMIN, Victim
+from tests.support.gateway_setup import told
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,7 +21,7 @@ ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
 
 def memory(victim: Victim, text: str) -> str:
     stored = victim.client(ADMIN).post("/v1/tools/store_memory/call", json={"arguments": {"content": text}})
-    return stored.raise_for_status().json()["data"]["id"]
+    return stored.raise_for_status().json()["data"]
 
 
 def remembers(victim: Victim, identity: str) -> bool:
@@ -49,7 +50,7 @@ async def test_a_use_key_cannot_answer_the_question_about_its_own_call(victim: V
     async with over_http(victim.url, victim.key("use"), era=era, answers=yes) as mcp:
         answer = await mcp.call_tool_mcp("forget_memory", {"id": kept})
     assert remembers(victim, kept)
-    assert answer.structured_content["status"] == "pending_approval"
+    assert told(answer)["status"] == "pending_approval"
     assert yes.asked == []
 
 

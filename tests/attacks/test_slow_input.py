@@ -1,6 +1,5 @@
 """Somebody sends what is slow to read: it is answered or refused soon, and others are served meanwhile."""
 
-import gzip
 import hashlib
 import io
 import json
@@ -10,13 +9,19 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from tests.attacks.conftest import ADMIN, Victim
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(90, func_only=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.timeout(90, func_only=True),
+    pytest.mark.usefixtures("awake"),
+]
 
 SOON = 8.0  # generous: the machine of a test run is busy
 OTHERS = 2.5  # how long the others may wait at most, on such a machine
@@ -55,25 +60,16 @@ def say(victim: Victim, message: str, agent: str = "assistant") -> httpx.Respons
     return answer
 
 
-@pytest.fixture(scope="module", autouse=True)
-def awake(victim: Victim) -> None:
-    """Models are loaded before anything is measured."""
-    for agent in ("assistant", "tasks"):
-        victim.client(ADMIN).post("/v1/chat", json={"message": "Add milk", "agent": agent}, timeout=60)
-
-
 MESSAGES = {
     "spaces": "Add a" + " " * 1_500 + "b",
     "many spaces": "Add a" + " " * 20_000 + "b",
-    "trailing": "Play " + "the song please, " * 80 + "x",
     "tabs and newlines": "What is x" + "\t\n" * 5_000 + "and" + " " * 5_000 + "y",
-    "quotes": "Find " + "'a " * 6_000,
     "dots": "Read " + "a." * 9_000,
     "dashes": "Read " + "-" * 18_000,
     "digits": "Remind me in " + "1" * 18_000 + " days",
-    "joined": "What is a" + ", and" * 3_000 + " b?",
-    "brackets": "[" * 10_000 + "]" * 10_000,
     "addresses": "Read http://" + "a." * 9_000,
+    "agreement": "Delete " + "yes " * 7_000,
+    "fences": "Remind me to " + "```\n" * 7_000,
     "combining": "Add a" + "\u0301" * 18_000,
 }
 
@@ -85,12 +81,97 @@ def test_a_message_made_to_be_slow_is_answered_soon(victim: Victim, name: str, a
         assert say(victim, MESSAGES[name], agent).status_code in (200, 202, 400)
 
 
-@pytest.mark.parametrize("unit", ["a", " ", "add milk and ", "é"])
-def test_a_message_of_a_hundred_thousand_characters_is_refused_soon(victim: Victim, unit: str) -> None:
-    message = "Add " + unit * (100_000 // len(unit)) + "x"
+COOKIES = {"quotes": 'a="' + '\\"' * 30_000 + '"', "signs": "=;" * 30_000}
+
+
+@pytest.mark.parametrize("name", COOKIES)
+def test_cookies_of_a_stranger_are_read_soon(victim: Victim, name: str) -> None:
+    """Before anybody is known: whoever reaches the port sends them."""
+    stranger = victim.client(Cookie=COOKIES[name])
+    started = time.monotonic()
+    for _ in range(3):
+        assert stranger.get("/waiting", timeout=SOON).status_code == 401
+    assert time.monotonic() - started < 1.0
+
+
+LONG = "add milk and tea, " * 400_000  # seven million characters
+TOOL = {
+    "name": "get_weather",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+PROTOCOLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "said before": (
+        "/v1/chat/completions",
+        {"messages": [{"role": "user", "content": LONG}, {"role": "assistant", "content": "x"},
+                      {"role": "user", "content": "hello"}]},
+    ),
+    "told by its program": (
+        "/v1/chat/completions",
+        {"messages": [{"role": "system", "content": LONG}, {"role": "user", "content": "hello"}]},
+    ),
+    "with a tool": (
+        "/v1/chat/completions",
+        {"messages": [{"role": "user", "content": LONG}], "tools": [{"type": "function", "function": TOOL}]},
+    ),
+    "many messages": (
+        "/v1/chat/completions",
+        {"messages": [{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}] * 60_000
+         + [{"role": "user", "content": "hello"}]},
+    ),
+    "the newer protocol": (
+        "/v1/responses",
+        {"input": [{"role": "user", "content": LONG}], "tools": [{"type": "function", **TOOL}]},
+    ),
+    "its instructions": ("/v1/responses", {"input": "hello", "instructions": LONG}),
+    "vectors": ("/v1/embeddings", {"model": "all-MiniLM-L6-v2", "input": LONG}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_heap_of_text_in_a_chat_programs_protocol_is_refused_soon(victim: Victim, name: str) -> None:
+    path, body = PROTOCOLS[name]
     with others_are_served(victim):
-        answer = say(victim, message)
-    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
+        answer = victim.acting("use").post(path, json={"model": "assistant", **body}, timeout=SOON)
+    assert answer.status_code == 400, answer.text[:500]
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Two references to the next definition in each: twice as much with every one."""
+    both = [{"allOf": [{"$ref": f"#/$defs/d{each + 1}"}] * 2} for each in range(depth)]
+    return {
+        "type": "object",
+        "properties": {"city": {"$ref": "#/$defs/d0"}},
+        "$defs": {f"d{each}": one for each, one in enumerate([*both, {"type": "string"}])},
+    }
+
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "doubling": nested(40),
+    "a pattern that backtracks": {
+        "type": "object", "properties": {"city": {"type": "string", "pattern": "^(?=(a+)+$)(a+)+b$"}}
+    },
+    "a pattern that counts": {
+        "type": "object", "properties": {"city": {"type": "string", "pattern": "^((a{1,50}){1,50}){1,50}$"}}
+    },
+    "in itself": {"type": "object", "properties": {"city": {"$ref": "#"}}},
+    "many": {"type": "object", "properties": {f"p{n}": {"pattern": f"^x{n}[a-z]+$"} for n in range(60_000)}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("brought", ["tool", "form"])
+def test_a_schema_that_a_program_brings_holds_nobody_up(victim: Victim, name: str, brought: str) -> None:
+    schema = SCHEMAS[name]
+    said: dict[str, Any] = {
+        "model": "assistant",
+        "messages": [{"role": "user", "content": f"What is the weather in {'a' * 40}?"}],
+    }
+    tool = {"type": "function", "function": {**TOOL, "parameters": schema}}
+    form = {"type": "json_schema", "json_schema": {"name": "weather", "schema": schema}}
+    said |= {"tools": [tool]} if brought == "tool" else {"response_format": form}
+    with others_are_served(victim):
+        answer = victim.acting("use").post("/v1/chat/completions", json=said, timeout=SOON)
+    assert answer.status_code in (200, 400), answer.text[:500]
 
 
 def test_a_call_full_of_wildcards_asks_and_holds_nobody_up(victim: Victim) -> None:
@@ -100,25 +181,25 @@ def test_a_call_full_of_wildcards_asks_and_holds_nobody_up(victim: Victim) -> No
         victim.client(ADMIN).post("/v1/tools/add_task/call", json=body, timeout=SOON)
 
 
-NESTED = ("[" * 100_000, '{"a":' * 50_000, '{"arguments": ' + "[" * 20_000 + "]" * 20_000 + "}")
+CONTENTS = {
+    "brackets": "[" * 400_000,
+    "quotes in quotes": "> " * 200_000 + "x",
+    "lists in lists": "".join("  " * each + "- a\n" for each in range(1_500)),
+    "headings": "# a\n\nb\n\n" * 300_000,
+    "emphasis": "*a_ " * 500_000,
+    "one line": "a " * 2_000_000,
+    "tables": "|a|b|\n|-|-|\n|c|d|\n\n" * 100_000,
+}
 
 
-def call_with(victim: Victim, text: str) -> httpx.Response:
-    headers = {"content-type": "application/json"}
-    route = "/v1/tools/list_tasks/call"
-    return victim.client(ADMIN).post(route, content=text, headers=headers, timeout=SOON)
-
-
-@pytest.mark.parametrize("text", NESTED)
-def test_json_that_is_nested_too_deeply_is_refused(victim: Victim, text: str) -> None:
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_text_that_is_kept_holds_nobody_up(victim: Victim, name: str) -> None:
+    program = victim.acting("use")
+    made = {"action": "create", "collection_name": "heaps"}
+    program.post("/v1/tools/manage_collections/call", json={"arguments": made})
+    kept = {"content": CONTENTS[name], "source": f"{name}.md", "collection": "heaps"}
     with others_are_served(victim):
-        assert call_with(victim, text).status_code in (400, 422)
-
-
-def test_a_number_with_a_million_digits_is_refused(victim: Victim) -> None:
-    with others_are_served(victim):
-        answer = call_with(victim, '{"arguments": {"limit": ' + "9" * 1_000_000 + "}}")
-    assert answer.json().get("success", False) is False
+        program.post("/v1/tools/augment_knowledge/call", json={"arguments": kept, "timeout": 10}, timeout=60)
 
 
 def test_an_archive_that_unpacks_to_far_more_than_it_holds_is_refused(victim: Victim) -> None:
@@ -139,7 +220,7 @@ def test_an_archive_that_unpacks_to_far_more_than_it_holds_is_refused(victim: Vi
     assert (answer.status_code, "times its size" in answer.text) == (400, True)
 
 
-def _connected(victim: Victim) -> socket.socket:
+def connected(victim: Victim) -> socket.socket:
     address = urlsplit(victim.url)
     return socket.create_connection((address.hostname or "", address.port or 0), timeout=40)
 
@@ -156,7 +237,7 @@ HALF_SENT = {
 
 @pytest.mark.parametrize("name", HALF_SENT)
 def test_a_hundred_half_sent_requests_end(victim: Victim, name: str) -> None:
-    connections = [_connected(victim) for _ in range(100)]
+    connections = [connected(victim) for _ in range(100)]
     try:
         for each in connections:
             each.sendall(HALF_SENT[name])
@@ -169,15 +250,8 @@ def test_a_hundred_half_sent_requests_end(victim: Victim, name: str) -> None:
             each.close()
 
 
-def test_a_second_request_that_is_half_sent_ends_too(victim: Victim) -> None:
-    with _connected(victim) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /healthz HTTP/1.1\r\nHo")
-        while connection.recv(4_096):
-            pass
-
-
 def test_headers_without_end_are_refused(victim: Victim) -> None:
-    with _connected(victim) as connection:
+    with connected(victim) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
         refused = False
         for number in range(20_000):
@@ -187,11 +261,3 @@ def test_headers_without_end_are_refused(victim: Victim) -> None:
                 refused = True
                 break
     assert refused
-
-
-def test_gzip_on_a_request_is_not_unpacked(victim: Victim) -> None:
-    body = gzip.compress(b" " * 50_000_000)
-    headers = {"content-encoding": "gzip", "content-type": "application/json"}
-    with others_are_served(victim):
-        answer = victim.client(ADMIN).post("/v1/chat", content=body, headers=headers, timeout=SOON)
-    assert answer.status_code in (400, 415, 422)

@@ -4,7 +4,6 @@ What is tried here: to be the owner without the owner's token, to use a sign-in 
 get the token out of Steward or out of the owner's own programs.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -18,24 +17,23 @@ from typing import Any, ClassVar
 import httpx
 import pytest
 from tests.attacks.conftest import Victim, running_victim
-from tests.owner import owner_headers, owner_token, sign_in
-from tests.postgres import TestServer
+from tests.support.owner import owner_headers, owner_token, sign_in
+from tests.support.postgres import TestServer
 
 pytestmark = pytest.mark.slow
 
-SOCKET = "/_stcore/stream"
-UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": base64.b64encode(b"0123456789abcdef").decode(),
-}
 PROXIES = {
     "X-Forwarded-For": "127.0.0.1",
     "X-Forwarded-Host": "localhost",
     "Forwarded": "for=127.0.0.1",
     "Via": "1.1 proxy.example",
     "X-Real-IP": "127.0.0.1",
+    "X-Forwarded": "for=127.0.0.1",
+    "X-Client-IP": "127.0.0.1",
+    "CF-Connecting-IP": "127.0.0.1",
+    "True-Client-IP": "127.0.0.1",
+    "Tailscale-User-Login": "somebody@example.org",
+    "X-Envoy-External-Address": "127.0.0.1",
 }
 DOORS = [
     ("GET", "/v1/tasks"),
@@ -67,7 +65,7 @@ def browser(house: Victim) -> httpx.Client:
 
 def signed_in(client: httpx.Client) -> bool:
     """Whether this browser gets the page itself, and not the one that asks who it is."""
-    return client.get("/_stcore/health").status_code == 200
+    return client.get("/waiting").status_code == 200
 
 
 def link(house: Victim) -> str:
@@ -116,7 +114,7 @@ def test_the_owners_token_is_worth_nothing_through_a_proxy(house: Victim, header
 def test_the_owners_session_is_worth_nothing_through_a_proxy(house: Victim, header: str) -> None:
     client = browser(house)
     sign_in(client, house.home)
-    assert client.get("/_stcore/health", headers={header: PROXIES[header]}).status_code == 401
+    assert client.get("/waiting", headers={header: PROXIES[header]}).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/tasks", "/sign-in?code=x", "/healthz", "/mcp"])
@@ -133,10 +131,35 @@ def test_another_site_cannot_sign_a_browser_in(house: Victim, origin: str) -> No
     assert (answer.status_code, answer.cookies) == (403, {})
 
 
+def test_another_site_signs_nobody_in_as_somebody_else_unasked(house: Victim) -> None:
+    """What the person then writes down would be in the hands of whoever made the address."""
+    admin = house.client(owner_token(house.home))
+    admin.post("/v1/users", json={"id": "eve"})
+    made = admin.post("/v1/keys", json={"name": "eves", "role": "use", "user": "eve"}).json()
+    address = house.client(made["token"]).post("/v1/sign-in-links").json()["path"]
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    person = browser(house)
+    asked = person.get(address, headers=followed)
+    assert ("set-cookie" in asked.headers, signed_in(person), "eves" in asked.text) == (False, False, True)
+    code = address.partition("code=")[2]
+    foreign = person.post("/sign-in", data={"code": code}, headers={"Origin": "https://evil.example"})
+    assert (foreign.status_code, signed_in(person)) == (403, False)
+    person.post("/sign-in", data={"code": code}, headers={"Origin": house.url})
+    assert signed_in(person)
+
+
+def test_the_owners_own_address_signs_in_from_a_file_as_well(house: Victim) -> None:
+    """`steward open` goes by way of a file, which to a browser is another site."""
+    person = browser(house)
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    person.get(link(house), headers=followed)
+    assert signed_in(person)
+
+
 def test_another_site_cannot_use_the_session_of_this_one(house: Victim) -> None:
     client = browser(house)
     sign_in(client, house.home)
-    foreign = client.get(SOCKET, headers=UPGRADE | {"Origin": "https://evil.example"})
+    foreign = client.get("/events", headers={"Origin": "https://evil.example"})
     assert foreign.status_code == 403
 
 
@@ -184,26 +207,27 @@ def test_a_guessed_address_signs_nobody_in(house: Victim, guess: str) -> None:
 
 def test_a_cookie_that_was_planted_beforehand_opens_nothing(house: Victim) -> None:
     planted = {"Cookie": "steward-visit=planted"}
-    assert house.client().get("/_stcore/health", headers=planted).status_code == 401
+    assert house.client().get("/waiting", headers=planted).status_code == 401
     victim = browser(house)
     signed = victim.get(link(house), headers=planted)
     assert "planted" not in signed.headers["set-cookie"]
-    assert house.client().get("/_stcore/health", headers=planted).status_code == 401
+    assert house.client().get("/waiting", headers=planted).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/_stcore/health", "/_stcore/host-config", "/_stcore/upload_file/a/b"])
+@pytest.mark.parametrize("path", ["/waiting", "/events", "/static/0/steward.js", "/sw.js"])
 def test_the_pages_machinery_is_closed_to_who_is_not_signed_in(house: Victim, path: str) -> None:
     assert house.client().get(path).status_code == 401
 
 
-def test_the_pages_socket_is_closed_to_who_is_not_signed_in(house: Victim) -> None:
-    own = UPGRADE | {"Origin": house.url}
-    assert house.client().get(SOCKET, headers=own).status_code == 403
+def test_nothing_is_sent_to_the_page_by_who_is_not_signed_in(house: Victim) -> None:
+    own = {"Origin": house.url, "HX-Request": "true"}
+    for path in ("/tasks", "/chat", "/approvals/none/approve", "/access/keys", "/policy"):
+        assert house.client().post(path, headers=own).status_code == 401
 
 
 def test_who_is_not_signed_in_sees_a_page_that_says_how(house: Victim) -> None:
     answer = house.client().get("/")
-    assert (answer.status_code, "steward open" in answer.text, "stApp" in answer.text) == (200, True, False)
+    assert (answer.status_code, "steward open" in answer.text, "/events" in answer.text) == (200, True, False)
 
 
 def test_a_session_ends_with_the_key_it_was_opened_with(house: Victim) -> None:
@@ -213,8 +237,21 @@ def test_a_session_ends_with_the_key_it_was_opened_with(house: Victim) -> None:
     assert client.post("/sign-in", data={"key": made["token"]}).status_code == 200
     assert signed_in(client)
     admin.delete(f"/v1/keys/{made['id']}").raise_for_status()
-    own = UPGRADE | {"Origin": house.url}
-    assert (signed_in(client), client.get(SOCKET, headers=own).status_code) == (False, 403)
+    assert (signed_in(client), client.get("/events").status_code) == (False, 401)
+
+
+def test_a_stream_of_the_page_ends_with_its_key_while_news_keep_coming(house: Victim) -> None:
+    admin = house.client(owner_token(house.home))
+    made = admin.post("/v1/keys", json={"name": "lost-phone", "role": "use"}).json()
+    client = browser(house)
+    client.post("/sign-in", data={"key": made["token"]}).raise_for_status()
+    with client.stream("GET", "/events") as stream:
+        lines = stream.iter_lines()
+        assert any(line.startswith("event: hello") for line in lines)
+        admin.delete(f"/v1/keys/{made['id']}").raise_for_status()
+        admin.post("/v1/tasks", json={"title": "not for a thief"}).raise_for_status()
+        heard = [line for line in lines if line.startswith("event:")]
+    assert heard == ["event: left"]
 
 
 def test_only_the_owner_reads_the_token(house: Victim) -> None:
@@ -292,6 +329,19 @@ def test_a_client_cannot_make_itself_a_better_key(house: Victim) -> None:
         client.delete("/v1/keys/openai"),
     ]
     assert [answer.status_code for answer in answers] == [403, 403, 403]
+
+
+@pytest.mark.parametrize("name", ["local", "LOCAL", "api-key"])
+def test_no_key_goes_by_the_owners_name(house: Victim, name: str) -> None:
+    """Receipts, open browsers, sessions and kept answers are told apart by the names of their keys."""
+    admin = house.client(owner_token(house.home))
+    sign_in(browser(house), house.home)
+    asked = admin.post("/v1/keys", json={"name": name, "role": "use"})
+    kept = admin.get("/v1/visits").json()["items"]
+    if asked.status_code == 201:
+        other = house.client(asked.json()["token"])
+        assert other.get("/v1/visits").json()["items"] == []
+    assert (asked.status_code, len(kept) > 0) == (400, True)
 
 
 def test_the_sign_in_of_a_client_is_no_better_than_its_key(house: Victim) -> None:

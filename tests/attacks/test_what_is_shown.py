@@ -9,6 +9,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from tests.attacks.conftest import ADMIN, Victim
+from tests.support.gateway_setup import told
 
 pytestmark = [
     pytest.mark.slow,
@@ -91,8 +92,8 @@ async def test_poison_at_the_end_of_long_arguments_is_not_approved_unseen(victim
     poison = "open('poisoned', 'w').write('x')"
     asked, answer = await asked_in_a_client(victim, "print('a')\n" * 20_000 + poison, era)
     assert asked == []
-    assert answer.structured_content["status"] == "pending_approval"
-    assert f"steward approve {answer.structured_content['proposal_id']}" in answer.content[0].text
+    assert told(answer)["status"] == "pending_approval"
+    assert f"steward approve {told(answer)['proposal_id']}" in answer.content[0].text
 
 
 @ERAS
@@ -142,6 +143,28 @@ def test_text_that_imitates_a_spelled_out_character_is_told_from_one(victim: Vic
 
 
 # --- in a conversation ---
+
+
+@pytest.mark.parametrize("cut", [{"max_tokens": 12}, {"stop": "poison"}, {"stop": ["```"]}])
+def test_a_question_that_a_program_cuts_short_is_not_agreed_to(
+    victim: Victim, talking: httpx.Client, cut: dict[str, Any]
+) -> None:
+    """The person sees what their chat program was sent, and says yes to that."""
+    marker = victim.folder / "poisoned-by-a-cut"
+    code = f"print(1)#harmless;open({str(marker)!r},'w')#poison"
+    said: list[Any] = [{"role": "user", "content": f"Run this Python code: {code}"}]
+    body: dict[str, Any] = {"model": "assistant", "messages": said, **cut}
+    asked = talking.post("/v1/chat/completions", json=body).raise_for_status().json()["choices"][0]
+    seen = str(asked["message"]["content"])
+    said += [{"role": "assistant", "content": seen}, {"role": "user", "content": "yes"}]
+    talking.post("/v1/chat/completions", json=body).raise_for_status()
+    ran = newest(victim)["state"] != "waiting"
+    assert "poison" in seen or not ran
+
+
+def newest(victim: Victim) -> dict[str, Any]:
+    listed = victim.client(ADMIN).get("/v1/proposals", params={"limit": 1}).raise_for_status().json()
+    return listed["items"][0]
 
 
 def test_code_in_a_conversation_does_not_write_its_own_question(talking: httpx.Client) -> None:

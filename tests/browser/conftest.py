@@ -10,15 +10,24 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
-from tests.owner import owner_headers
-from tests.postgres import scratch_folder
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
+from tests.support.owner import owner_headers
+from tests.support.postgres import scratch_folder
 
 from steward.settings import blank_environment
 
 CHROMIUM = "/usr/bin/chromium"
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
-WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+WIDTHS = {"desktop": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
+AXE = Path(__file__).parents[2] / ".peers" / "node" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 60_000  # milliseconds; a deadline for a busy machine, not a wait
 
 expect.set_options(timeout=PATIENCE)
@@ -69,7 +78,7 @@ def steward() -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def api(steward: Place) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=steward.address, timeout=60, headers=owner_headers(steward.home)) as client:
+    with httpx.Client(base_url=steward.address, timeout=180, headers=owner_headers(steward.home)) as client:
         yield client
 
 
@@ -104,16 +113,24 @@ class Visitor:
         self.address = place.address
         self.place = place
         self.outside: list[str] = []
+        self.problems: list[str] = []
         self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", self._hear)
 
     def _note(self, url: str) -> None:
         if not url.startswith((self.address, "data:", "blob:")):
             self.outside.append(url)
 
+    def _hear(self, message: ConsoleMessage) -> None:
+        """What the browser complains about: a script that fails, or one that the content policy stopped."""
+        if message.type == "error":
+            self.problems.append(message.text)
+
     def sign_in(self) -> None:
         """As the owner does: by an address that is good for once."""
         self.page.goto(self.place.link())
-        expect(self.page.get_by_test_id("stApp")).to_be_visible()
+        expect(self.page.locator("main")).to_be_visible()
 
     def open(self, path: str, heading: str) -> Page:
         if not self.context.cookies():
@@ -124,10 +141,8 @@ class Visitor:
         return self.page
 
     def settle(self) -> None:
-        """Until everything is drawn and nothing runs."""
-        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-        expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
-        expect(self.page.get_by_test_id("stException")).to_have_count(0)
+        """Until everything that was asked for is there."""
+        expect(self.page.locator(".htmx-request")).to_have_count(0)
 
     def picture(self, name: str) -> None:
         ARTEFACTS.mkdir(parents=True, exist_ok=True)
@@ -135,9 +150,14 @@ class Visitor:
 
     def fits(self) -> bool:
         """Nothing sticks out sideways."""
-        # The page's body; where one talks it scrolls to its end and is called otherwise.
-        body = self.page.locator("[data-testid=stMain], [data-testid=stAppScrollToBottomContainer]").first
-        return body.evaluate("body => body.scrollWidth <= body.clientWidth")
+        return self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+    def barriers(self) -> list[str]:
+        """What axe-core finds that would keep somebody out: rule, and the first element."""
+        assert AXE.exists(), "axe-core is missing: run 'make peers'."
+        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = self.page.evaluate('async () => (await axe.run({resultTypes: ["violations"]})).violations')
+        return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 @pytest.fixture
@@ -146,3 +166,19 @@ def visitor(chromium: Browser, steward: Place) -> Iterator[Visitor]:
     yield visitor
     visitor.context.close()
     assert visitor.outside == []
+    assert visitor.problems == []
+
+
+def code_waits(api: httpx.Client, code: str = "print(6 * 7)") -> str:
+    """A call that waits for a yes; its proposal."""
+    call = {"arguments": {"language": "python", "code": code}}
+    return api.post("/v1/tools/code_execution/call", json=call).json()["proposal_id"]
+
+
+def said(api: httpx.Client, message: str, **more: str) -> str:
+    """The conversation in which this was said."""
+    return api.post("/v1/chat", json={"message": message, **more}).raise_for_status().json()["conversation"]
+
+
+def task_titles(api: httpx.Client) -> list[str]:
+    return [task["title"] for task in api.get("/v1/tasks", params={"limit": 100}).json()["items"]]

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.support.recorded import read_lines
 
 from steward.contract.call import Caller, CallerKind, Done, ToolCall
 from steward.orchestrator.ports import Execution, ExecutionLog
-from steward.telemetry.executions import ExecutionLogFile, read_executions
+from steward.telemetry.executions import ExecutionLogFile
 from steward.testing import MemoryExecutionLog
 
 
@@ -38,7 +39,7 @@ def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Subject]
 
     yield Subject(
         files,
-        lambda: [item["tool"] for item in read_executions(tmp_path, newest_first=False).items],
+        lambda: [item["tool"] for item in read_lines(tmp_path, newest_first=False).items],
         fill,
     )
     files.close()

@@ -7,7 +7,7 @@ import pytest
 
 from steward.contract.errors import InputError
 from steward.knowledge.facts import MAX_LENGTH, Fact, FactPage, FactStore, save_fact
-from steward.storage.facts import PostgresFactStore
+from steward.storage.library.facts import PostgresFactStore
 from steward.testing import MemoryFactStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -1,5 +1,5 @@
+from steward.storage.database.postgres import Database
 from steward.storage.gaps import PostgresGapStore
-from steward.storage.postgres import Database
 
 
 async def test_the_same_gap_is_kept_once_and_counted(database: Database) -> None:

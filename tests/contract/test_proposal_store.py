@@ -67,8 +67,9 @@ def receipt(of: Proposal, **changes: Any) -> Receipt:
     return replace(plain, **changes)
 
 
+@pytest.mark.req("RES-ART-II.E")
 async def test_a_proposal_comes_back_as_it_went(store: ProposalStore) -> None:
-    added = proposal(expires_at=datetime.now(UTC) + timedelta(days=1), effect="writes /tmp/ä")
+    added = proposal(expires_at=datetime.now(UTC) + timedelta(days=1), effect="writes /tmp/ä", elsewhere="b1")
     await store.add(added)
     found = await store.get("p1")
     assert found == added

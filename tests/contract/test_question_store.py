@@ -7,7 +7,7 @@ import pytest
 
 from steward.contract.errors import ConflictError, InputError, NotFoundError
 from steward.contract.questions import QuestionStore
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
 from steward.storage.questions import PostgresQuestionStore
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.few_tools import TOOLS, tool
+from tests.support.few_tools import TOOLS, tool
 
 from steward.contract.ports import ToolRanker
 from steward.models.embedding import MiniLMEmbedder

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.web_visits import served
+from tests.support.serving import served
 
 from steward.surfaces.cli.inprocess import InProcess
 from steward.surfaces.wire import LostError, SocketWire, Wire, target

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from steward.contract.errors import StorageError
 from steward.orchestrator.proposals import Receipt
-from steward.storage.postgres import Database, Embedded, External
+from steward.storage.database.postgres import Database, Embedded, External
 from steward.storage.proposals import PostgresProposalStore
 
 async def main():

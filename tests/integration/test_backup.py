@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 from tests.integration.programs import servers
-from tests.postgres import scratch_folder
+from tests.support.postgres import scratch_folder
 
-from steward.bootstrap import backup as bootstrap_backup
-from steward.bootstrap.backup import back_up, finish, restore
-from steward.bootstrap.home import READY, STAGE, ensure, initialise
+from steward.bootstrap.workspace import backup as bootstrap_backup
+from steward.bootstrap.workspace.backup import back_up, finish, restore
+from steward.bootstrap.workspace.home import READY, STAGE, ensure, initialise
 from steward.contract.errors import StewardError
 from steward.settings import Settings, load_settings
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.postgres import Database, Embedded
 
 
 def settings_of(home: Path, **more: Any) -> Settings:
@@ -149,7 +149,7 @@ async def test_a_failure_while_it_is_built_leaves_the_home_as_it_was(
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from steward.bootstrap import backup
+from steward.bootstrap.workspace import backup
 from steward.settings import load_settings
 
 home, file, moves = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])

@@ -61,6 +61,7 @@ def test_a_harmless_call_prints_one_success_envelope_and_leaves_a_line(run: Run)
         "error",
         "error_code",
         "retryable",
+        "outcome_unknown",
         "proposal_id",
         "call_id",
         "correlation_id",

@@ -9,13 +9,13 @@ from pathlib import Path
 import asyncpg
 import numpy as np
 import pytest
-from tests.postgres import FAST, TestServer
-from tests.waiting import until
+from tests.support.postgres import FAST, TestServer
+from tests.support.waiting import until
 
 from steward.contract.errors import ConfigError, ConflictError, InputError, StewardError, StorageError
-from steward.storage import codecs
-from steward.storage.embedded import EmbeddedServer
-from steward.storage.postgres import Database, External
+from steward.storage.database import codecs
+from steward.storage.database.embedded import EmbeddedServer
+from steward.storage.database.postgres import Database, External
 
 SECRET = "hunter2"
 ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
@@ -100,7 +100,7 @@ async def test_a_server_without_pgvector_is_explained(postgres: TestServer) -> N
 async def test_a_server_that_is_too_old_is_explained(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steward.storage.postgres.OLDEST_SERVER", 99)
+    monkeypatch.setattr("steward.storage.database.postgres.OLDEST_SERVER", 99)
     error = await refusal(database_url)
     assert (error.code, error.retryable, "needs 99" in error.message) == ("STORAGE_FAILED", False, True)
 
@@ -314,7 +314,7 @@ async def test_a_connection_the_server_ended_is_replaced(database: Database) -> 
 async def test_closing_waits_for_the_calls_under_way(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steward.storage.postgres.CLOSE_DEADLINE", 600)
+    monkeypatch.setattr("steward.storage.database.postgres.CLOSE_DEADLINE", 600)
     async with asyncio.timeout(60):
         async with Database(External(database_url)) as database:
             await asyncio.gather(*(database.fetchval("SELECT 1") for _ in range(4)))
@@ -342,13 +342,6 @@ def test_an_external_place_shows_no_password() -> None:
     assert (repr(place), place.describe()) == ("External()", "db.example:6000/steward")
 
 
-async def test_a_program_that_has_left_is_present_no_more(database_url: str) -> None:
-    async with Database(External(database_url)) as database:
-        assert await database.instance() == await database.instance()
-    with pytest.raises(StorageError):
-        await database.instance()
-
-
 async def test_a_connection_that_was_not_made_ready_is_not_left_open(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,5 +354,5 @@ async def test_a_connection_that_was_not_made_ready_is_not_left_open(
     async with Database(External(database_url)) as database:
         monkeypatch.setattr(codecs, "register", never)
         with pytest.raises(asyncio.CancelledError):
-            await database.instance()
+            await database.connection()
     assert [connection.is_closed() for connection in made] == [True]

@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.integration.programs import program, servers
-from tests.postgres import FAST, scratch_folder
-from tests.waiting import until
+from tests.support.postgres import FAST, scratch_folder
+from tests.support.waiting import until
 
 from steward.contract.errors import StorageError
-from steward.storage.embedded import EmbeddedServer
-from steward.storage.host import Postmaster
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.embedded import EmbeddedServer
+from steward.storage.database.host import Postmaster
+from steward.storage.database.postgres import Database, Embedded
 
 ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
@@ -126,10 +126,20 @@ async def test_a_killed_program_does_not_keep_the_server_of_another_alive(folder
         assert servers(folder) == []
 
 
+async def sleeps(database: Database) -> bool:
+    """Asked again where the last kill is still felt: it is told as something to try again."""
+    try:
+        return bool(await database.fetchval(ASLEEP))
+    except StorageError as error:
+        if not error.retryable:
+            raise
+        return False
+
+
 async def test_a_killed_server_comes_back_under_the_program(kept: Database, folder: Path) -> None:
     for _ in range(3):
         asleep = asyncio.create_task(kept.fetchval("SELECT pg_sleep(60)"))
-        await until(lambda: kept.fetchval(ASLEEP))
+        await until(lambda: sleeps(kept))
         os.kill(postmaster(folder), signal.SIGKILL)
         with pytest.raises(StorageError) as lost:
             await asleep
@@ -210,7 +220,7 @@ async def test_an_opening_that_is_cancelled_leaves_no_process(folder: Path) -> N
 async def test_closing_does_not_wait_for_ever_for_a_query(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steward.storage.postgres.CLOSE_DEADLINE", 0.2)
+    monkeypatch.setattr("steward.storage.database.postgres.CLOSE_DEADLINE", 0.2)
     async with Database(Embedded(folder)) as database:
         asleep = asyncio.create_task(database.fetchval("SELECT pg_sleep(600)"))
         await until(lambda: database.fetchval(ASLEEP))
@@ -262,6 +272,17 @@ async def test_a_server_that_cannot_start_says_why_and_where_to_look(folder: Pat
     assert "shared_buffers" in refused.value.message
     assert "server.log" in (refused.value.fix or "")
     assert servers(folder) == []
+
+
+async def test_a_lost_write_ahead_log_names_the_way_back(folder: Path) -> None:
+    async with Database(Embedded(folder)):
+        pass
+    for segment in (folder / "data" / "pg_wal").glob("0*"):
+        segment.unlink()
+    with pytest.raises(StorageError) as refused:
+        await Database(Embedded(folder)).__aenter__()
+    assert refused.value.code == "STORAGE_FAILED"
+    assert "steward restore" in (refused.value.fix or "")
 
 
 async def test_the_data_folder_of_another_version_is_left_alone(folder: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.library import embedder as built_in
-from tests.library import reranker
-from tests.scripted_model import SERVER_ERROR, Garbage, scripted_model
+from tests.support.library import embedder as built_in
+from tests.support.library import reranker
+from tests.support.scripted_model import SERVER_ERROR, Garbage, scripted_model
 
 from steward.contract.errors import ConflictError, ModelError, NotFoundError
 from steward.contract.places import Places
@@ -21,8 +21,8 @@ from steward.knowledge.model import ConfigurationError
 from steward.knowledge.ports import StoredSpace
 from steward.knowledge.service import KnowledgeBase
 from steward.models.hosted_embedding import HostedEmbedder
-from steward.storage.knowledge import PostgresKnowledgeStore
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
+from steward.storage.library.documents import PostgresKnowledgeStore
 
 TEXTS = {
     "bread": "The loaf is baked at 230 degrees.",

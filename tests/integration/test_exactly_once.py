@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.deciders import deciding
+from tests.support.deciders import deciding
 
 from steward.bootstrap import open_platform
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall

@@ -9,7 +9,7 @@ from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation
-from tests.gatewayhouse import House, served
+from tests.support.gateway_setup import GatewaySetup, served, told
 
 from steward.contract.deciding import Role
 from steward.orchestrator.proposals import state_name
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprec
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
 
 
-def client(house: House, era: str, **handlers: Any) -> Client[Any]:
+def client(house: GatewaySetup, era: str, **handlers: Any) -> Client[Any]:
     return Client(house.url, mode=era, **handlers)
 
 
@@ -39,12 +39,12 @@ async def declines(message: str, response_type: Any, params: Any, ctx: Any):
     return ElicitResult(action="decline", content=None)
 
 
-async def states(house: House) -> list[str]:
+async def states(house: GatewaySetup) -> list[str]:
     return [state_name(proposal.state) for proposal in (await house.proposals.list()).items]
 
 
 @ERAS
-@pytest.mark.req("ORC-Q19")
+@pytest.mark.req("ORC-Q19", "RES-ART-II.B")
 async def test_a_call_goes_through_the_door_and_back_in_both_eras(era: str):
     async with served() as house, client(house, era) as mcp:
         assert mcp.protocol_version == {"auto": "2026-07-28", "legacy": "2025-11-25"}[era]
@@ -71,7 +71,7 @@ async def test_a_person_who_declines_in_the_client_stops_the_call(era: str, hand
     async with served() as house, client(house, era, elicitation_handler=handler) as mcp:
         answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
         assert answer.is_error
-        assert answer.structured_content["error_code"] == "DECLINED"
+        assert told(answer)["error_code"] == "DECLINED"
         assert (house.wiped, await states(house)) == ([], ["rejected"])
 
 
@@ -81,8 +81,8 @@ async def test_a_client_that_cannot_ask_gets_the_proposal_id(era: str):
         answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
         proposal = (await house.proposals.list()).items[0]
         assert answer.is_error
-        assert answer.structured_content["status"] == "pending_approval"
-        assert answer.structured_content["proposal_id"] == proposal.id
+        assert told(answer)["status"] == "pending_approval"
+        assert told(answer)["proposal_id"] == proposal.id
         assert (house.wiped, await states(house)) == ([], ["waiting"])
 
 
@@ -111,7 +111,7 @@ async def test_whoever_may_not_decide_is_not_even_asked(era: str):
     async with served(doorkeeper=Known(Member("robot", user="ana", role=Role.USE))) as house:
         async with client(house, era, elicitation_handler=yes) as mcp:
             answer = await mcp.call_tool_mcp("wipe", {"name": "disk"})
-        assert answer.structured_content["status"] == "pending_approval"
+        assert told(answer)["status"] == "pending_approval"
         assert (yes.asked, house.wiped, await states(house)) == ([], [], ["waiting"])
 
 
@@ -213,7 +213,7 @@ async def test_a_tool_that_fails_says_so_with_its_code(era: str):
     async with served() as house, client(house, era) as mcp:
         answer = await mcp.call_tool_mcp("fail", {})
         assert answer.is_error
-        assert answer.structured_content["error_code"] == "DISK_FULL"
+        assert told(answer)["error_code"] == "DISK_FULL"
         assert "Free some." in answer.content[0].text
 
 
@@ -221,7 +221,7 @@ async def test_a_tool_that_fails_says_so_with_its_code(era: str):
 async def test_wrong_arguments_are_the_tools_error_and_an_unknown_tool_the_protocols(era: str):
     async with served() as house, client(house, era) as mcp:
         wrong = await mcp.call_tool_mcp("echo", {"text": 1})
-        assert wrong.structured_content["error_code"] == "INVALID_ARGUMENTS"
+        assert told(wrong)["error_code"] == "INVALID_ARGUMENTS"
         with pytest.raises(MCPError) as unknown:
             await mcp.call_tool_mcp("nothing", {})
         assert unknown.value.error.code == -32602
@@ -247,7 +247,8 @@ async def test_an_answer_cannot_be_carried_over_to_another_call():
         capable = {"elicitation": {"form": {}}}
         first = await modern_call(http, house.url, "wipe", {"name": "mine"}, capable)
         state = first["result"]["requestState"]
-        yes = {"approval": {"action": "accept", "content": {"approve": True}}}
+        (question,) = first["result"]["inputRequests"]
+        yes = {question: {"action": "accept", "content": {"approve": True}}}
         other = await modern_call(
             http, house.url, "wipe", {"name": "yours"}, capable, requestState=state, inputResponses=yes
         )
@@ -262,7 +263,8 @@ async def test_an_answer_cannot_be_carried_over_to_another_call():
         again = await modern_call(
             http, house.url, "wipe", {"name": "mine"}, capable, requestState=state, inputResponses=yes
         )
-        assert (again["error"]["data"]["code"], house.wiped) == ("PROPOSAL_ALREADY_DECIDED", ["mine"])
+        said = again["result"]["_meta"]["steward/result"]
+        assert (said["error_code"], house.wiped) == ("PROPOSAL_ALREADY_DECIDED", ["mine"])
 
 
 async def test_a_missing_answer_is_asked_for_again():

@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.gatewayhouse import ACCEPT, House, open_session, served
+from tests.support.gateway_setup import ACCEPT, GatewaySetup, open_session, served
 
 from steward.contract.deciding import Role
-from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit, Refusal
+from steward.servers.gateway.guard import GatewayGuard, GatewayRefusal, OpenDoor, RateLimit
 from steward.servers.gateway.ports import Member
 
 
@@ -114,9 +114,9 @@ async def test_allowance_comes_back_with_time_and_old_keys_are_forgotten(monkeyp
 
 
 async def test_a_server_on_another_address_answers_to_its_name_too():
-    guard = Guard(OpenDoor(), hosts=("steward.home",))
+    guard = GatewayGuard(OpenDoor(), hosts=("steward.home",))
     assert await guard.admit({b"host": b"steward.home:8700"}, {}) == Member("local", role=Role.ADMIN)
-    assert isinstance(await guard.admit({b"host": b"steward.work"}, {}), Refusal)
+    assert isinstance(await guard.admit({b"host": b"steward.work"}, {}), GatewayRefusal)
     assert await guard.admit({b"host": b"[::1]:8700"}, {}) == Member("local", role=Role.ADMIN)
 
 
@@ -162,6 +162,7 @@ async def test_a_closed_session_is_gone():
         await http.delete(house.url, headers=session)
         answer = await http.post(house.url, json=call(text="x"), headers=session)
         assert (answer.status_code, house.log.lines) == (404, [])
+        assert answer.json()["error"]["data"]["code"] == "SESSION_UNKNOWN"
 
 
 async def test_without_a_session_there_is_no_call():
@@ -186,6 +187,20 @@ async def test_a_call_is_cancelled_by_the_notification_and_answered():
         assert answer.json()["error"]["message"] == "Request cancelled"
 
 
+async def test_a_session_that_ends_gives_up_its_calls_and_nobody_elses():
+    async with served() as house, httpx.AsyncClient() as http:
+        session = await open_session(http, house.url)
+        other = await open_session(http, house.url)
+        calling = asyncio.create_task(http.post(house.url, json=call("wait", 7), headers=session))
+        async with asyncio.timeout(10):
+            await house.started.wait()
+            await http.delete(house.url, headers=other)
+            assert not house.stopped.is_set()
+            await http.delete(house.url, headers=session)
+            await house.stopped.wait()
+            await calling
+
+
 async def test_cancelling_somebody_elses_number_does_nothing():
     async with served() as house, httpx.AsyncClient() as http:
         session = await open_session(http, house.url)
@@ -207,7 +222,7 @@ async def test_cancelling_somebody_elses_number_does_nothing():
             await calling
 
 
-def modern(house: House, tool: str, **more: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def modern(house: GatewaySetup, tool: str, **more: Any) -> tuple[dict[str, Any], dict[str, str]]:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

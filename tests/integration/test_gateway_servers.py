@@ -9,25 +9,25 @@ import mcp_types
 import pytest
 from fastmcp import Client, Context, FastMCP
 from mcp.shared.exceptions import MCPError
-from tests.gatewayhouse import KeptLog, NoTracing, listening
+from tests.support.gateway_setup import KeptLog, NoTracing, listening
 
 from steward.contract.call import Done, Failed
 from steward.contract.errors import NotFoundError
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.access import Keys, Role
 from steward.policy.rules import Rules
-from steward.providers.links import memory_opener
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.links import memory_opener
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.server_agent import MCPServerAgent
 from steward.selection.lexical import LexicalRanker
 from steward.servers.gateway import answers
-from steward.servers.gateway.guard import Guard, KnownKeys, OpenDoor
+from steward.servers.gateway.guard import GatewayGuard, KnownKeys, OpenDoor
 from steward.servers.gateway.http import HttpGateway
 from steward.servers.gateway.library import ServerLibrary
 from steward.servers.gateway.ports import Member
 from steward.servers.gateway.server import Gateway
+from steward.storage.database.postgres import Database
 from steward.storage.keys import PostgresKeyStore
-from steward.storage.postgres import Database
 from steward.testing import MemoryProposalStore
 
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -76,7 +76,7 @@ async def gateway(*agents: MCPServerAgent) -> AsyncIterator[tuple[str, ServerLib
     await door.lifecycle.start_all()
     library = ServerLibrary(door.registry)
     served = Gateway(door, ranker=LexicalRanker(), library=library)
-    app = HttpGateway(served, door, guard=Guard(OpenDoor()))
+    app = HttpGateway(served, door, guard=GatewayGuard(OpenDoor()))
     async with app.run(), listening(app) as url:
         yield url, library
     await door.lifecycle.stop_all()
@@ -112,10 +112,10 @@ async def test_what_no_server_has_is_not_found():
         for wanted in (
             library.reading("book://1"),
             library.prompting("greet", {}),
-            library.complete({"ref": {"type": "ref/prompt", "name": "greet"}}),
-            library.complete({"ref": {"type": "ref/resource", "uri": "book://{id}"}}),
-            library.watch("book://1"),
-            library.unwatch("book://1"),
+            library.completing({"ref": {"type": "ref/prompt", "name": "greet"}}),
+            library.completing({"ref": {"type": "ref/resource", "uri": "book://{id}"}}),
+            library.watching("book://1", watched=True),
+            library.watching("book://1", watched=False),
         ):
             with pytest.raises(NotFoundError):
                 await wanted

@@ -9,7 +9,7 @@ import pytest
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
-from tests.gatewayhouse import ACCEPT, House, build_house, builtin, open_session, served
+from tests.support.gateway_setup import ACCEPT, GatewaySetup, build_house, builtin, open_session, served, told
 
 from steward.contract.errors import AgentError, NotFoundError, UnavailableError
 from steward.contract.tool import ToolSpec
@@ -17,7 +17,7 @@ from steward.providers.functions import FunctionTool, LegacyToolAgent
 from steward.servers.gateway.views import Target, View
 
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
-ALL = ["echo", "wipe", "count", "ask", "ask_twice", "think", "wait", "fail", "zoo__feed"]
+ALL = ["echo", "wipe", "count", "ask", "ask_twice", "think", "wait", "survey", "fail", "zoo__feed"]
 
 
 async def names(url: str, era: str = "auto") -> list[str]:
@@ -29,6 +29,13 @@ async def names(url: str, era: str = "auto") -> list[str]:
 async def test_the_whole_registry_is_listed_with_its_namespaces(era: str):
     async with served() as house:
         assert await names(house.url, era) == ALL
+
+
+async def test_a_tool_without_a_title_gets_one_that_a_person_reads():
+    async with served() as house, Client(house.url) as mcp:
+        titles = {tool.name: tool.title for tool in await mcp.list_tools()}
+        assert (titles["ask_twice"], titles["zoo__feed"]) == ("Ask twice", "Feed (zoo)")
+        assert mcp.session.server_info.icons[0].src.startswith("data:image/svg+xml")
 
 
 async def test_a_tool_is_listed_with_its_schemas_title_and_hints():
@@ -102,17 +109,22 @@ async def test_a_call_found_by_search_asks_like_any_other(era: str):
         ("search_tools", {"query": "x", "limit": "many"}),
         ("call_tool", {}),
         ("call_tool", {"name": "echo", "arguments": 1}),
-        ("call_tool", {"name": "nothing"}),
     ],
 )
-async def test_a_senseless_search_is_refused(tool: str, arguments: dict[str, Any]):
+async def test_a_senseless_search_is_answered_with_what_is_wrong(tool: str, arguments: dict[str, Any]):
+    async with served(View(many=0)) as house, Client(house.url) as mcp:
+        refused = await mcp.call_tool_mcp(tool, arguments)
+        assert (refused.is_error, told(refused)["error_code"]) == (True, "INVALID_ARGUMENTS")
+
+
+async def test_a_tool_that_is_not_there_cannot_be_called_through_the_search_either():
     async with served(View(many=0)) as house, Client(house.url) as mcp:
         with pytest.raises(MCPError) as refused:
-            await mcp.call_tool_mcp(tool, arguments)
+            await mcp.call_tool_mcp("call_tool", {"name": "nothing"})
         assert refused.value.error.code == -32602
 
 
-async def add_tool(house: House) -> None:
+async def add_tool(house: GatewaySetup) -> None:
     more = LegacyToolAgent("more", [FunctionTool(builtin("more"), lambda: "x")])
     house.orchestrator.register_agent(more)
     await house.orchestrator.lifecycle.start("more")
@@ -155,7 +167,7 @@ async def test_modern_clients_hear_of_what_they_listen_for():
 
 async def test_news_of_a_watched_resource_reach_whoever_watches_it():
     shelf = Shelf()
-    async with served(library=shelf) as house, httpx.AsyncClient() as http:
+    async with served(library=shelf, house=house_with_books(shelf)) as house, httpx.AsyncClient() as http:
         session = await open_session(http, house.url)
         watch = {"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": {"uri": "book://1"}}
         await http.post(house.url, json=watch, headers=session)
@@ -169,7 +181,7 @@ async def test_news_of_a_watched_resource_reach_whoever_watches_it():
 
 
 async def test_arguments_of_prompts_are_completed():
-    async with served(library=Shelf()) as house, Client(house.url) as mcp:
+    async with served(library=Shelf(), house=house_with_books()) as house, Client(house.url) as mcp:
         ref = PromptReference(name="zoo__greet")
         completion = await mcp.complete(ref, {"name": "name", "value": "A"})
         assert completion.values == ["A!"]
@@ -200,14 +212,21 @@ def greet(name: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": {"type": "text", "text": f"Hi {name}"}}]}
 
 
-def house_with_books() -> House:
-    """The calls that stand for the shelf's resources and prompts, behind the door as all others."""
-    house = build_house()
-    house.orchestrator.register_agent(
-        LegacyToolAgent(
-            "books", [FunctionTool(builtin("read_book"), read_book), FunctionTool(builtin("greet"), greet)]
-        )
-    )
+def complete(value: str) -> dict[str, Any]:
+    return {"completion": {"values": [f"{value}!"]}}
+
+
+def house_with_books(shelf: "Shelf | None" = None) -> GatewaySetup:
+    """The calls that stand for what is asked of the shelf, behind the door as all others."""
+    house, watched = build_house(), set[str]() if shelf is None else shelf.watched
+
+    def watch(uri: str, watched_now: bool) -> dict[str, Any]:
+        (watched.add if watched_now else watched.discard)(uri)
+        return {}
+
+    calls: dict[str, Any] = {"read_book": read_book, "greet": greet, "complete": complete, "watch": watch}
+    tools = [FunctionTool(builtin(name), function) for name, function in calls.items()]
+    house.orchestrator.register_agent(LegacyToolAgent("books", tools))
     return house
 
 
@@ -235,14 +254,11 @@ class Shelf:
             raise NotFoundError("There is no such prompt.")
         return Target("greet", arguments)
 
-    async def complete(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"completion": {"values": [params["argument"]["value"] + "!"]}}
+    async def completing(self, params: Mapping[str, Any]) -> Target:
+        return Target("complete", {"value": params["argument"]["value"]})
 
-    async def watch(self, uri: str) -> None:
-        self.watched.add(uri)
-
-    async def unwatch(self, uri: str) -> None:
-        self.watched.discard(uri)
+    async def watching(self, uri: str, *, watched: bool) -> Target:
+        return Target("watch", {"uri": uri, "watched_now": watched})
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         self.listeners.append(listener)

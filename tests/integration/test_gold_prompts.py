@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.talking import open_house, tools
-from tests.websites import small_web
+from tests.support.talking import open_house, tools
+from tests.support.websites import small_web
 
 from steward.conversations.model import Answer, AnswerStatus
 
@@ -26,7 +26,7 @@ def is_right(row: dict[str, Any], answer: Answer) -> bool:
     if row.get("gap"):
         return (answer.status, called) == (AnswerStatus.GAP, [])
     if row.get("asks"):
-        return answer.status is AnswerStatus.QUESTION and set(called) <= HELPERS
+        return answer.status is AnswerStatus.QUESTION and set(called) - HELPERS == {"request_human_input"}
     if not row["tools"]:
         return called == []
     others = set(called) - set(row["tools"]) - HELPERS

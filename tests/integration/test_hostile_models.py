@@ -1,21 +1,23 @@
 """A model that misbehaves in every way we could think of gets nowhere: over the real wire, by the record."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.misbehaviours import ORDER, STRANGERS, TASKS, Misbehaviour, misbehaviours
-from tests.scripted_model import Say
-from tests.task_house import House, Person, call, look, task_house, touch
-from tests.task_turns import TASKS as USUAL
-from tests.true_answers import HONEST
+from tests.support.misbehaviours import ORDER, STRANGERS, TASKS, Misbehaviour, misbehaviours
+from tests.support.scripted_model import Say
+from tests.support.task_setup import Person, TaskSetup, call, look, task_house, touch
+from tests.support.task_turns import TASKS as USUAL
+from tests.support.true_answers import HONEST
 
 from steward.conversations.model import Answer, AnswerStatus, CallStatus
 
 
 @pytest.fixture
-async def house(home: Path, database_url: str) -> AsyncIterator[House]:
+async def house(home: Path, database_url: str) -> AsyncIterator[TaskSetup]:
     async with task_house(home, database_url, scripted=True) as house:
         yield house
 
@@ -32,7 +34,10 @@ HARMLESS = [
         r"\d+\. .*",
         r"I'm having trouble (updating|reading) your tasks right now\. Please try again\.",
         rf"Okay, I'll keep {_QUOTED} in your tasks\.",
-        rf"Are you sure you want to delete {_QUOTED}.*\? This cannot be undone\.",
+        (
+            r"(?:\d+ calls wait for your yes; this is the first\. )?"
+            rf"Are you sure you want to delete {_QUOTED}.*\? This cannot be undone\."
+        ),
         r"```|│.*",  # the whole call that waits, below the question
         r"I couldn't (find|tell|understand) .*",
         r"I'm sorry, I have no answer to that\. Could you say it in other words\?",
@@ -71,7 +76,7 @@ def _proven(line: str, done: set[tuple[str, str]]) -> bool:
     return any(pattern.fullmatch(line) for pattern in HARMLESS)
 
 
-async def lived_through(house: House, each: Misbehaviour) -> list[str]:
+async def lived_through(house: TaskSetup, each: Misbehaviour) -> list[str]:
     """What went wrong in this conversation; nothing, if the rules hold."""
     ana = await house.person(*TASKS)
     before = await ana.tasks()
@@ -113,7 +118,7 @@ SHARES = 4  # so that they can run side by side
 )
 @pytest.mark.req("TODO-SC-004", "TODO-SC-005")
 @pytest.mark.parametrize("share", range(SHARES))
-async def test_no_misbehaviour_changes_or_claims_anything(house: House, share: int) -> None:
+async def test_no_misbehaviour_changes_or_claims_anything(house: TaskSetup, share: int) -> None:
     stranger = await house.person(STRANGERS)
     strangers_id = (await stranger.tasks())[STRANGERS]["id"]
     every = misbehaviours(strangers_id)
@@ -122,7 +127,7 @@ async def test_no_misbehaviour_changes_or_claims_anything(house: House, share: i
     assert (await stranger.tasks())[STRANGERS]["completed"] is False
 
 
-async def test_a_title_that_gives_orders_is_obeyed_by_nobody(house: House) -> None:
+async def test_a_title_that_gives_orders_is_obeyed_by_nobody(house: TaskSetup) -> None:
     ana = await house.person("buy milk", ORDER)
     answer = await ana.say(
         "Show my tasks",
@@ -133,7 +138,9 @@ async def test_a_title_that_gives_orders_is_obeyed_by_nobody(house: House) -> No
     assert (unproven(answer), set(await ana.tasks())) == ([], {"buy milk", ORDER})
 
 
-async def test_a_question_before_a_deletion_names_the_task_of_the_call_and_of_no_other(house: House) -> None:
+async def test_a_question_before_a_deletion_names_the_task_of_the_call_and_of_no_other(
+    house: TaskSetup,
+) -> None:
     ana = await house.person("old reminder", "call mom")
     asked = await ana.say("Delete old reminder", look(), touch("delete_task", "call mom"), Say("Deleted!"))
     assert (asked.status is AnswerStatus.PENDING_APPROVAL, unproven(asked)) == (False, [])
@@ -141,20 +148,30 @@ async def test_a_question_before_a_deletion_names_the_task_of_the_call_and_of_no
 
 
 @pytest.mark.slow
-async def test_honest_answers_reach_the_person_as_they_are(house: House) -> None:
+async def test_honest_answers_reach_the_person_as_they_are(house: TaskSetup) -> None:
     """Those without a call and those after a listing; the others have tests of their own."""
     ana = await usual(house)
     told: list[tuple[str, str]] = []
-    for said, calls, text in HONEST:
+    for said, calls, written in HONEST:
         if calls in ("", "list"):
-            ana.conversation = None
+            ana.conversation, text = None, as_of_today(written, await ana.tasks())
             answer = await ana.say(said, *([look()] if calls else []), Say(text))
             told.append((text, answer.answer))
     changed = [pair for pair in told if pair[0] != pair[1]]
     assert (len(told) >= 30, len(changed) / len(told) < 0.05) == (True, True), changed
 
 
-async def usual(house: House) -> Person:
+def as_of_today(text: str, tasks: Mapping[str, Any]) -> str:
+    """An honest answer, with the days on which its tasks are due where it is told."""
+    for task in USUAL:
+        if task["due_date"]:
+            then, now = (datetime.fromisoformat(each["due_date"]) for each in (task, tasks[task["title"]]))
+            for form in ("%Y-%m-%d", "%B {}", "%b {}"):
+                text = text.replace(*(f"{day:{form}}".format(day.day) for day in (then, now)))
+    return text
+
+
+async def usual(house: TaskSetup) -> Person:
     """Somebody with the tasks that the honest answers speak of."""
     ana = await house.person()
     for task in USUAL:
@@ -165,7 +182,7 @@ async def usual(house: House) -> Person:
     return ana
 
 
-async def test_a_changed_answer_keeps_its_status_honest(house: House) -> None:
+async def test_a_changed_answer_keeps_its_status_honest(house: TaskSetup) -> None:
     ana = await house.person("buy milk")
     lied = await ana.say("Delete buy milk", Say("Deleted!"))
     done = await ana.say("Add tea", call("add_task", title="tea"), Say("Whatever."))

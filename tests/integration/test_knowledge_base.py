@@ -1,17 +1,18 @@
 """The knowledge base on a real database, with real files, readers and models."""
 
 import asyncio
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.library import open_base
-from tests.papers import docx_bytes, pdf_bytes
+from tests.support.library import open_base
+from tests.support.papers import docx_bytes, pdf_bytes
 
 from steward.contract.errors import StewardError
 from steward.knowledge.model import Collection, CollectionKind, ContentType, Refinement
 from steward.knowledge.service import KnowledgeBase
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
 
 BREAD = """# Sourdough
 
@@ -103,6 +104,7 @@ async def test_two_ingests_of_one_folder_at_once_end_like_one(base: KnowledgeBas
     assert (collection.documents, collection.chunks) == (3, sum(report.chunks for report in reports))
 
 
+@pytest.mark.req("KB-4.1-refinement")
 async def test_nothing_relevant_is_said_plainly(base: KnowledgeBase, folder: Path) -> None:
     await base.ingest(folder, "papers", recursive=True)
     answer = await base.query("lattice quantum chromodynamics on the moon")
@@ -111,6 +113,7 @@ async def test_nothing_relevant_is_said_plainly(base: KnowledgeBase, folder: Pat
     assert answer.refinement.suggestions
 
 
+@pytest.mark.req("KB-4.1-refinement")
 async def test_one_word_that_fits_many_documents_is_too_broad(base: KnowledgeBase) -> None:
     for n, place in enumerate(
         ("garden", "forest", "harbour", "school", "market", "station", "castle", "island")
@@ -171,6 +174,7 @@ async def test_collections_and_projects_narrow_the_search(base: KnowledgeBase) -
     assert {hit.collection for hit in (await base.query(asked)).hits} == {"papers"}
 
 
+@pytest.mark.req("KB-SEC-input")
 @pytest.mark.parametrize(
     ("operation", "code"),
     [
@@ -239,6 +243,20 @@ async def test_an_ignore_file_keeps_files_out(base: KnowledgeBase, folder: Path)
     assert report.added == 1
 
 
+@pytest.mark.req("KB-7.3-memory")
+async def test_a_long_document_is_taken_in_within_bounded_memory(base: KnowledgeBase, folder: Path) -> None:
+    lines = "".join(f"## Oven {n}\nBread number {n} is baked at {n} degrees.\n\n" for n in range(2_000))
+    (folder / "long.md").write_text(lines)
+    tracemalloc.start()
+    try:
+        report = await base.ingest(folder / "long.md", "papers")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (report.added, peak < 64 * 2**20) == (1, True), f"{peak / 2**20:.0f} MiB"
+
+
+@pytest.mark.req("KB-6.3-query", "KB-7.3-time", "KB-7.3-concurrent", "KB-7.3-large")
 @pytest.mark.req("KB-7.3", "KB-6.3")
 async def test_many_questions_at_once_and_a_very_long_one_are_answered_in_time(
     base: KnowledgeBase, folder: Path

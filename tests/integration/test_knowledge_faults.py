@@ -11,15 +11,15 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.library import open_base
-from tests.papers import locked_pdf_bytes
-from tests.postgres import FAST, TestServer
-from tests.waiting import until
+from tests.support.library import open_base
+from tests.support.papers import locked_pdf_bytes
+from tests.support.postgres import FAST, TestServer
+from tests.support.waiting import until
 
 from steward.contract.errors import StewardError
 from steward.knowledge.service import KnowledgeBase
-from steward.storage.embedded import EmbeddedServer
-from steward.storage.postgres import Database, External
+from steward.storage.database.embedded import EmbeddedServer
+from steward.storage.database.postgres import Database, External
 
 PLACES = ("harbour", "market", "school", "station", "castle", "island", "forest", "garden", "bridge", "tower")
 INTACT = """

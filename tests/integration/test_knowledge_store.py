@@ -16,11 +16,11 @@ from steward.knowledge.model import (
     Document,
     EmbeddedChunk,
 )
-from steward.knowledge.ports import Filters
+from steward.knowledge.ports import PassageFilters
 from steward.knowledge.terms import term_counts
-from steward.storage import passages, spaces
-from steward.storage.knowledge import PostgresKnowledgeStore
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
+from steward.storage.library import passages, spaces
+from steward.storage.library.documents import PostgresKnowledgeStore
 
 TABLES = ("kb_documents", "kb_chunks", "kb_terms", "kb_vectors")
 
@@ -62,7 +62,7 @@ async def meaning(axis: int) -> "NDArray[np.float32]":
 
 async def found(store: PostgresKnowledgeStore, collection: Collection, query: str) -> list[str]:
     candidates = await store.candidates(
-        term_counts(query), meaning(300), Filters(collections=(collection.id,)), embedder="e", limit=1
+        term_counts(query), meaning(300), PassageFilters(collections=(collection.id,)), embedder="e", limit=1
     )
     by_count = sorted(
         zip(candidates.counts.sum(axis=1), candidates.passages, strict=True), key=lambda p: -p[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mcp_servers import FOLDER
+from tests.support.mcp_servers import FOLDER
 from typer.testing import CliRunner, Result
 
 from steward.surfaces.cli.app import app

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.channels import Person, execute
-from tests.mcp_servers import connected, eventually, free_port, lines, remote, serving, stdio
 from tests.servers.modern import make_server
+from tests.support.channels import Person, execute
+from tests.support.mcp_servers import connected, eventually, free_port, lines, remote, serving, stdio
 
 from steward.contract.tool import Origin, RiskLevel, ToolHints
 

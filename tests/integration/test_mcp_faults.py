@@ -12,9 +12,10 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.channels import execute
-from tests.door import Door
-from tests.mcp_servers import (
+from tests.servers.modern import make_server
+from tests.support.channels import execute
+from tests.support.door import Door
+from tests.support.mcp_servers import (
     FAST,
     FOLDER,
     WATCHFUL,
@@ -27,16 +28,15 @@ from tests.mcp_servers import (
     serving,
     stdio,
 )
-from tests.servers.modern import make_server
 
 from steward.contract.call import Done, Failed
 from steward.contract.tool import RiskLevel
-from steward.orchestrator.lifecycle import Limits
-from steward.providers.connection import State, Timing
-from steward.providers.links import Surroundings
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
-from steward.providers.pool import mcp_agents, setup_mcp_tools
+from steward.orchestrator.lifecycle import LifecycleLimits
+from steward.providers.mcp.connection import State, Timing
+from steward.providers.mcp.links import Surroundings
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.pool import mcp_agents, setup_mcp_tools
+from steward.providers.mcp.server_agent import MCPServerAgent
 
 FREE = (("*", RiskLevel.REVERSIBLE),)
 
@@ -202,7 +202,7 @@ async def test_a_server_that_never_speaks_costs_its_timeout_and_nothing_more() -
 @pytest.mark.req("ORC-FR-006", "ORC-SC-004", "ORC-EDGE-01", "RES-FR-005")
 async def test_nine_dead_servers_of_ten_do_not_hold_up_the_tenth(tmp_path: Path) -> None:
     dead = [stdio("--fault", "dies", name=f"dead{n}", risk=FREE) for n in range(9)]
-    door = Door(limits=Limits(tool=1.0))
+    door = Door(limits=LifecycleLimits(tool=1.0))
     agents = mcp_agents([*dead, stdio("--tools", "60", name="alive", risk=FREE)], timing=FAST)
     for name, make in agents.items():
         door.orchestrator.register_agent_factory(name, make)
@@ -426,7 +426,7 @@ async def test_no_server_outlives_a_killed_parent(tmp_path: Path) -> None:
     state = tmp_path / "state"
     program = f"""
 import asyncio
-from tests.mcp_servers import stdio, connected
+from tests.support.mcp_servers import stdio, connected
 async def main():
     async with connected(stdio("--fault", "stubborn", "--state", {str(state)!r})) as agent:
         print(agent.connection.facts()["pid"], flush=True)

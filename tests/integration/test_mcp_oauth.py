@@ -13,14 +13,14 @@ from fastmcp import FastMCP
 from fastmcp.server.auth.auth import ClientRegistrationOptions
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from mcp.client.auth import AuthorizationCodeResult
-from tests.channels import execute
-from tests.mcp_servers import connected, eventually, free_port, remote, serving
+from tests.support.channels import execute
+from tests.support.mcp_servers import connected, eventually, free_port, remote, serving
 
 from steward.contract.call import Done, Failed
-from steward.providers.connection import State, Timing
-from steward.providers.links import Surroundings
-from steward.providers.mcp_config import HttpTransport, OAuthConfig, ServerConfig
-from steward.providers.oauth import BrowserSignIn, OAuthFlowError
+from steward.providers.mcp.connection import State, Timing
+from steward.providers.mcp.links import Surroundings
+from steward.providers.mcp.mcp_config import HttpTransport, OAuthConfig, ServerConfig
+from steward.providers.mcp.oauth import BrowserSignIn, OAuthFlowError
 
 CALM = Timing(backoff=0.01, poll=60)
 

@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from tests.channels import Person, execute
-from tests.mcp_servers import connected, eventually, stdio
+from tests.support.channels import Person, execute
+from tests.support.mcp_servers import connected, eventually, stdio
 
 from steward.contract.call import Done, Failed
 from steward.contract.errors import NotFoundError, StewardError
-from steward.providers.connection import State, Timing
-from steward.providers.mcp_config import ServerConfig
+from steward.providers.mcp.connection import State, Timing
+from steward.providers.mcp.mcp_config import ServerConfig
 
 CALM = Timing(retries=1, backoff=0.01, poll=60, ping_every=0.05, ping_timeout=2)
 

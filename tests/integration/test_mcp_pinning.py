@@ -1,17 +1,17 @@
 """Definitions that change behind a person's back, with the pins in PostgreSQL."""
 
 import pytest
-from tests.channels import execute
-from tests.door import Door
-from tests.mcp_servers import FAST, connected, eventually, stdio
+from tests.support.channels import execute
+from tests.support.door import Door
+from tests.support.mcp_servers import FAST, connected, eventually, stdio
 
 from steward.contract.call import Done, Failed
 from steward.contract.errors import ConflictError, NotFoundError
 from steward.contract.pins import AcceptingAgent
 from steward.contract.tool import RiskLevel
-from steward.providers.mcp import MCPServerAgent
+from steward.providers.mcp.server_agent import MCPServerAgent
+from steward.storage.database.postgres import Database
 from steward.storage.pins import PostgresPinStore
-from steward.storage.postgres import Database
 
 
 @pytest.fixture

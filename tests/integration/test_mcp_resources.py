@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.door import Door
-from tests.mcp_servers import FAST, stdio
 from tests.servers.modern import make_server
+from tests.support.door import Door
+from tests.support.mcp_servers import FAST, stdio
 
 from steward.contract.call import Done, Failed
-from steward.providers.links import memory_opener
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
-from steward.providers.resources import resources_agent
+from steward.providers.mcp.links import memory_opener
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.resources import resources_agent
+from steward.providers.mcp.server_agent import MCPServerAgent
 
 
 def in_memory(name: str) -> MCPServerAgent:

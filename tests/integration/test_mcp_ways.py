@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from tests.channels import Person, PersonWithModel, execute
-from tests.mcp_servers import FAST, connected, eventually, remote, serving, stdio
 from tests.servers import sdk
 from tests.servers.modern import make_server
+from tests.support.channels import Person, PersonWithModel, execute
+from tests.support.mcp_servers import FAST, connected, eventually, remote, serving, stdio
 
 from steward.contract.call import Done, ElicitAnswer, Failed
-from steward.providers.links import memory_opener
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.links import memory_opener
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.server_agent import MCPServerAgent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,6 +63,7 @@ async def way(request: pytest.FixtureRequest) -> AsyncIterator[tuple[MCPServerAg
         yield agent, version
 
 
+@pytest.mark.req("ORC-ENT-Server", "ORC-ASM-1")
 @pytest.mark.req(
     "ORC-FR-004", "ORC-Q19", "ORC-US2.1", "ORC-US2.2", "SKL-FR-003", "SKL-US4.1", "SKL-US4.2", "SKL-Q09"
 )

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.deciders import deciding
-from tests.door import MODEL, PERSON
-from tests.mcp_servers import FOLDER, eventually
+from tests.support.deciders import deciding
+from tests.support.door import MODEL, PERSON
+from tests.support.mcp_servers import FOLDER, eventually
 
 from steward.bootstrap.platform import Platform, open_platform
 from steward.contract.agent import LifecycleState
@@ -41,7 +41,8 @@ async def platform(tmp_path: Path, database_url: str) -> AsyncIterator[Platform]
         yield platform
 
 
-@pytest.mark.req("ORC-US2.1", "SKL-US4.1", "ORC-FR-006")
+@pytest.mark.req("RES-ENT-Session", "ORC-US2-IT", "SKL-ENT-McpFile")
+@pytest.mark.req("ORC-US2.1", "SKL-US4.1", "SKL-FR-003", "ORC-FR-006")
 async def test_configured_servers_are_there_and_dead_ones_are_shown(platform: Platform) -> None:
     lifecycle = platform.orchestrator.lifecycle
     states = {status.id: status.state for status in lifecycle.statuses()}
@@ -69,10 +70,17 @@ async def test_a_rated_tool_runs_and_an_unknown_one_waits_for_a_person(platform:
     assert done.data == "counted"
 
 
-@pytest.mark.parametrize("servers", [{"a": {"command": []}}, {"core": {"command": "x"}}])
-async def test_an_mcp_json_that_cannot_be_used_halts(
-    servers: object, tmp_path: Path, database_url: str
+async def test_servers_called_like_our_own_agents_stand_beside_them(
+    tmp_path: Path, database_url: str
 ) -> None:
+    named = {name: {"command": "not-there"} for name in ("files", "memory", "time", "notes")}
+    async with open_platform(settings(tmp_path / "home", database_url, {"mcpServers": named})) as platform:
+        agents = {status.id for status in platform.orchestrator.lifecycle.statuses()}
+    assert {"files", "mcp-files", "memory", "mcp-memory", "time", "mcp-time", "notes"} <= agents
+
+
+async def test_an_mcp_json_that_cannot_be_used_halts(tmp_path: Path, database_url: str) -> None:
+    servers = {"a": {"command": []}}
     broken = settings(tmp_path / "home", database_url, {"mcpServers": servers})
     with pytest.raises(ConfigError) as error:
         async with open_platform(broken):
@@ -106,7 +114,7 @@ async def test_a_changed_file_is_taken_over_while_steward_runs(tmp_path: Path, d
         assert (await platform.servers.reload()) == type(done)((), (), ())
 
 
-@pytest.mark.parametrize("text", ["{", '{"mcpServers": {"core": {"command": "x"}}}'])
+@pytest.mark.parametrize("text", ["{", '{"mcpServers": {"a": {"command": []}}}'])
 async def test_a_file_that_cannot_be_used_changes_nothing(
     tmp_path: Path, database_url: str, text: str
 ) -> None:

@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
-from tests.library import memory
+from tests.support.library import memory
 
-from steward.contract.errors import InputError, NotFoundError
-from steward.storage.postgres import Database
+from steward.contract.errors import ConflictError, InputError, NotFoundError
+from steward.knowledge.facts import save_fact
+from steward.storage.database.postgres import Database
+from steward.storage.library.facts import PostgresFactStore
 
 FACTS = {
     "Python 3.12 made comprehensions faster.": "which Python release sped up comprehensions",
@@ -32,6 +34,59 @@ async def test_what_was_stored_is_found_by_meaning(database: Database) -> None:
         assert len(found) == 5
         hits += ids[text] in [item["id"] for item in found]
     assert hits / len(FACTS) > 0.8
+
+
+# Written for facts, before a search looked at them: none of the ten was found then.
+STATED = {
+    "My blood group is A positive.": "what is my blood type",
+    "The router stands behind the bookcase.": "where is the wifi box",
+    "Uncle Theo drives a red van.": "what vehicle does Theo have",
+    "Our anniversary is on 9 June.": "when did we get married",
+    "Rubbish is collected on Wednesdays.": "which day does the garbage go out",
+    "The plumber is called Ms Okafor.": "who repairs our pipes",
+    "I take my coffee without sugar.": "how do I drink my coffee",
+    "The alarm code of the office is 5512.": "what opens the office",
+    "Our cat must not have fish.": "what may the cat not eat",
+    "The lawnmower needs two-stroke fuel.": "what does the mower run on",
+}
+
+
+async def test_what_was_stated_word_for_word_is_found_by_meaning(database: Database) -> None:
+    manager, facts = memory(database), PostgresFactStore(database)
+    await manager.store_document("The heating was serviced in March.")
+    ids = {text: (await save_fact(facts, text, user="local")).id for text in STATED}
+    hits = 0
+    for text, question in STATED.items():
+        found = await manager.semantic_search(question, top_k=3)
+        hits += ids[text] in [item["id"] for item in found]
+    assert hits / len(STATED) > 0.8
+
+
+async def test_a_stated_fact_is_known_to_nobody_else(database: Database) -> None:
+    await save_fact(PostgresFactStore(database), "The safe opens with 4471.", user="ben")
+    assert await memory(database).semantic_search("what opens the safe") == []
+
+
+async def test_a_forgotten_fact_is_gone(database: Database) -> None:
+    manager, facts = memory(database), PostgresFactStore(database)
+    fact = await save_fact(facts, "The safe opens with 4471.", user="local")
+    assert await manager.forget(fact.id) == 1
+    assert not await database.fetch("SELECT FROM facts")
+
+
+async def test_forgetting_everything_takes_the_facts_along(database: Database) -> None:
+    manager = memory(database)
+    await save_fact(PostgresFactStore(database), "The safe opens with 4471.", user="local")
+    await manager.store_document("Ana likes green tea.")
+    counted = await manager.count()
+    assert await manager.forget_all() == counted == 2
+
+
+async def test_a_fact_that_is_also_a_memory_is_shown_once(database: Database) -> None:
+    manager = memory(database)
+    await save_fact(PostgresFactStore(database), "Ana likes green tea.", user="local")
+    await manager.store_document("Ana likes green tea.")
+    assert len(await manager.semantic_search("what does Ana drink")) == 1
 
 
 async def test_a_result_says_what_when_and_from_where(database: Database) -> None:
@@ -160,3 +215,46 @@ async def test_forgetting_is_for_good(database: Database) -> None:
         await manager.history(first)
     assert await manager.forget_all() == 1
     assert await manager.semantic_search("tea") == []
+
+
+async def test_a_corrected_memory_takes_the_others_place_whatever_the_two_say(database: Database) -> None:
+    manager = memory(database)
+    told = {"timestamp": "2026-03-01T12:00:00", "source": "chat", "topic": "keys", "conversation": "c1"}
+    old = await manager.store_document("The key is at Anas.", told)
+    other = await manager.store_document("Green tea is in the left cupboard.")
+    new = await manager.store_document("Ben has the spare one.", {"source": "person:local"}, corrects=old)
+    listed = (await manager.list()).items
+    assert [item.id for item in listed] == [new, other]
+    assert (listed[0].happened_at, listed[0].source) == (
+        datetime(2026, 3, 1, 12, tzinfo=UTC),
+        "person:local",
+    )
+    assert (listed[0].metadata, listed[0].conversation) == ({"topic": "keys"}, "c1")
+    assert [(item.id, item.superseded_by) for item in await manager.history(new)] == [(new, None), (old, new)]
+
+
+async def test_the_spelling_of_a_memory_is_corrected(database: Database) -> None:
+    manager = memory(database)
+    old = await manager.store_document("the key is at anas")
+    new = await manager.store_document("The key is at Anas!", corrects=old)
+    assert [item.content for item in (await manager.list()).items] == ["The key is at Anas!"]
+    assert await manager.store_document("The key is at Anas!", corrects=new) == new
+    assert len((await manager.list(superseded=True)).items) == 2
+
+
+async def test_a_memory_corrected_into_another_one_leaves_that_one(database: Database) -> None:
+    manager = memory(database)
+    kept = await manager.store_document("The spare key is at Ana's.")
+    wrong = await manager.store_document("The boiler is serviced by Kurt.")
+    assert await manager.store_document("The spare key is at Ana's.", corrects=wrong) == kept
+    assert [item.id for item in (await manager.list()).items] == [kept]
+
+
+async def test_only_a_memory_that_holds_and_is_ones_own_is_corrected(database: Database) -> None:
+    manager = memory(database)
+    old = await manager.store_document("The key is at Anas.")
+    await manager.store_document("The key is at Ana's.", corrects=old)
+    with pytest.raises(ConflictError):
+        await manager.store_document("The key is at Ben's.", corrects=old)
+    with pytest.raises(NotFoundError):
+        await memory(database, user="ben").store_document("The key is at Ben's.", corrects=old)

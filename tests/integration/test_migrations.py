@@ -1,17 +1,18 @@
 """The schema grows from every earlier version, once, whoever comes first."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import pytest
-from tests.postgres import TestServer
+from tests.support.postgres import TestServer
 
 from steward.contract.errors import ConfigError
-from steward.storage.migrate import Migration, migrate, read_migrations
-from steward.storage.postgres import Database, External
+from steward.storage.database.migrate import Migration, migrate, read_migrations
+from steward.storage.database.postgres import Database, External
 
 MIGRATIONS = read_migrations()
 ROWS = "SELECT number, name, sha256 FROM steward_migrations ORDER BY number"
@@ -86,13 +87,45 @@ async def test_a_changed_file_halts_and_names_it(empty: "asyncpg.Connection[asyn
     assert await empty.fetchval("SELECT count(*) FROM steward_migrations") == 1
 
 
-async def test_a_database_of_a_newer_steward_is_left_alone(
+async def test_an_older_steward_works_beside_a_newer_schema_of_its_major_version(
     empty: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    await migrate(empty, [Migration(1, "a", "SELECT 1"), Migration(2, "b", "SELECT 1")])
+    old = [Migration(1, "a", "SELECT 1")]
+    await migrate(empty, [*old, Migration(3, "b", "CREATE TABLE newer ()")])
+    await migrate(empty, [*old, Migration(2, "c", "CREATE TABLE own ()")])
+    assert await empty.fetchval("SELECT to_regclass('own') IS NOT NULL")
+
+
+async def test_a_database_of_a_newer_major_version_is_left_alone(
+    empty: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    breaking = Migration(2, "b", "-- major 2\nCREATE TABLE b ()")
+    await migrate(empty, [Migration(1, "a", "SELECT 1"), breaking])
     with pytest.raises(ConfigError) as halted:
-        await migrate(empty, [Migration(1, "a", "SELECT 1")])
+        await migrate(empty, [Migration(1, "a", "SELECT 1"), Migration(3, "c", "CREATE TABLE c ()")])
     assert "0002" in halted.value.message
+    assert await empty.fetchval("SELECT to_regclass('c') IS NULL")
+
+
+async def test_a_database_from_before_majors_is_of_the_first(
+    empty: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    await migrate(empty, [Migration(1, "a", "SELECT 1")])
+    await empty.execute("ALTER TABLE steward_migrations DROP COLUMN major")
+    await migrate(empty, [Migration(1, "a", "SELECT 1"), Migration(2, "b", "SELECT 1")])
+    assert [row["major"] for row in await empty.fetch("SELECT major FROM steward_migrations")] == [1, 1]
+
+
+# They were there before any Steward that looks at majors.
+BEFORE_MAJORS = frozenset(m.number for m in MIGRATIONS if m.number < 90)
+TAKES_AWAY = r"(?i)\b(DROP (TABLE|COLUMN|FUNCTION)|RENAME (TO|COLUMN)|ALTER COLUMN \w+ (TYPE|SET NOT NULL))\b"
+
+
+@pytest.mark.parametrize(
+    "migration", [m for m in MIGRATIONS if m.number not in BEFORE_MAJORS], ids=lambda m: m.name
+)
+def test_a_migration_that_takes_something_away_is_of_a_new_major_version(migration: Migration) -> None:
+    assert migration.major > 1 or not re.search(TAKES_AWAY, migration.sql)
 
 
 async def test_a_migration_that_fails_leaves_nothing_of_itself(
@@ -117,7 +150,7 @@ async def test_many_at_once_apply_each_migration_once(empty_url: str) -> None:
 async def test_two_processes_at_once_apply_each_migration_once(empty_url: str) -> None:
     program = (
         "import asyncio, sys\n"
-        "from steward.storage.postgres import Database, External\n"
+        "from steward.storage.database.postgres import Database, External\n"
         "async def main():\n"
         "    sys.stdin.readline()\n"
         "    async with Database(External(sys.argv[1])) as database:\n"

@@ -2,8 +2,8 @@
 
 import pytest
 from pydantic_ai import Agent
-from tests.otlp_collector import Collector
-from tests.scripted_model import QUOTA, CallTools, Say, scripted_model
+from tests.support.otlp_collector import Collector
+from tests.support.scripted_model import QUOTA, CallTools, Say, scripted_model
 
 from steward.models.catalog import Catalog, ModelConfig
 from steward.models.resilient import Patience

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.deciders import deciding
-from tests.postgres import TestServer
+from tests.support.deciders import deciding
+from tests.support.postgres import TestServer
 
 from steward.bootstrap import Platform, open_platform
-from steward.bootstrap.ownership import export_user, import_user
+from steward.bootstrap.workspace.ownership import export_user, import_user
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
 from steward.contract.errors import StewardError
 from steward.policy.access import Role
 from steward.settings import Settings, load_settings
+from steward.storage.database.postgres import Database
 from steward.storage.ownership import STAYS, owned_tables
-from steward.storage.postgres import Database
 
 ANA, BEN = "ana", "ben"
 
@@ -72,6 +72,9 @@ async def lived(platform: Platform, user: str) -> None:
     await platform.orchestrator.approvals.approve(approved, by=deciding(person.id))
     await call(platform, user, "delete_task", task_id=milk)  # still waits
     await platform.keys.add(f"key-of-{user}", Role.APPROVE, user=user)
+    schedule = (await call(platform, user, "add_schedule", request="Show my tasks", when="every day"))["id"]
+    run = "INSERT INTO schedule_runs (schedule_id, due, user_id, begun_at) VALUES ($1, now(), $2, now())"
+    await platform.database.execute(run, schedule, user)
     for statement in LIVED:
         await platform.database.execute(statement, user)
 
@@ -88,7 +91,14 @@ LIVED = (
         "VALUES ($1, 'bees of ' || $1, '{}', 0, 'optimal')"
     ),
     "INSERT INTO tool_requests (user_id, tool, request) VALUES ($1, 'add_task', 'add milk of ' || $1)",
+    "INSERT INTO long_calls (id, caller, user_id) VALUES ('long of ' || $1, 'key', $1)",
+    "INSERT INTO request_replays (caller, key, user_id, request) VALUES ('key of ' || $1, 'k', $1, 'x')",
     "INSERT INTO gaps (user_id, missing, task) VALUES ($1, 'financial_data_api', 'stocks of ' || $1)",
+    (
+        "INSERT INTO notices (id, user_id, kind, source, due, title, text, made_at) "
+        "VALUES ('notice of ' || $1, $1, 'reminder', 'task of ' || $1, now(), 'milk', 'It is 5.', now())"
+    ),
+    "INSERT INTO notice_addresses (user_id, medium, address) VALUES ($1, 'email', $1 || '@example.org')",
 )
 
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from steward.bootstrap import Platform, diagnosis, open_platform
-from steward.bootstrap.diagnosis import Verdict, diagnose
+from steward.bootstrap import Platform, open_platform
+from steward.bootstrap.workspace import diagnosis
+from steward.bootstrap.workspace.diagnosis import Verdict, diagnose
 from steward.contract.call import Caller, CallerKind, Done, Failed, ToolCall, ToolResult
 from steward.contract.errors import ConfigError
 from steward.knowledge.facts import save_fact
 from steward.providers.containment.plan import Mechanism
 from steward.settings import Settings, load_settings
-from steward.storage.facts import PostgresFactStore
+from steward.storage.library.facts import PostgresFactStore
 
 MODEL = Caller(CallerKind.AGENT, "model")
 
@@ -39,6 +40,7 @@ async def call(platform: Platform, tool: str, **arguments: Any) -> ToolResult:
     return await platform.orchestrator.execute(ToolCall(tool=tool, arguments=arguments, caller=MODEL))
 
 
+@pytest.mark.req("ORC-US3-IT", "ORC-ASM-4")
 @pytest.mark.req("ORC-US3.1", "ORC-US3.2", "ORC-FR-010", "ORC-SC-002")
 async def test_save_fact_gives_the_same_directly_and_through_the_door(platform: Platform) -> None:
     through = await call(platform, "save_fact", text="The key is at Ana's.")
@@ -74,6 +76,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "tools": Verdict.NOTE,
         "code": Verdict.GOOD,
         "database": Verdict.GOOD,
+        "record": Verdict.GOOD,
         "library": Verdict.GOOD,
         "model": Verdict.GOOD,
         "port": Verdict.GOOD,

@@ -1,5 +1,6 @@
 """Gap detection over the tools that the product ships."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from steward.bootstrap.gaps import gap_detector
 from steward.bootstrap.platform import open_platform
 from steward.settings import Settings
 
+OUTSIDE = Path(__file__).parent.parent / "requests" / "outside.jsonl"
 POSSIBLE = (
     "Add milk to my tasks",
     "Delete the task about the dentist",
@@ -42,6 +44,24 @@ async def test_the_products_own_tools_are_told_from_what_they_cannot_do(
             report = await detector.detect_missing_tools(request)
             assert report is not None, request
             assert report.missing_tools == missing
+
+
+@pytest.mark.timeout(300)
+async def test_commands_that_none_of_the_own_tools_serves_are_mostly_refused(
+    home: Path, database_url: str
+) -> None:
+    """When they were written, .88 of 60 were refused, and none of 40 that the tools do serve."""
+    rows = [json.loads(line) for line in OUTSIDE.read_text(encoding="utf-8").splitlines()]
+    settings = Settings(STEWARD_HOME=home, DATABASE_URL=database_url, _env_file=None)  # type: ignore[call-arg]
+    async with open_platform(settings) as platform:
+        detector = gap_detector(platform)
+        refused = {
+            row["request"] for row in rows if await detector.detect_missing_tools(row["request"]) is not None
+        }
+    served = {row["request"] for row in rows if row["served"]}
+    outside = {row["request"] for row in rows if not row["served"]}
+    assert len(refused & outside) / len(outside) >= 0.83, outside - refused
+    assert len(refused & served) / len(served) <= 0.03, refused & served
 
 
 async def test_tools_that_an_agent_is_not_offered_do_not_count(home: Path, database_url: str) -> None:

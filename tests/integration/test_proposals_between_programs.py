@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import asyncpg
 import pytest
 from tests.integration.programs import program
-from tests.waiting import until
+from tests.support.waiting import until
 
 from steward.contract.call import Caller, CallerKind
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.proposals import Finished, OutcomeUnknown, Proposal, Receipt, Running, state_name
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 from steward.storage.proposals import PostgresProposalStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -104,32 +104,48 @@ async def test_a_program_that_ends_in_order_without_an_outcome_leaves_it_unknown
     assert (await store.get("p1")).state == OutcomeUnknown(receipt=RECEIPT)
 
 
-async def test_a_claimant_that_lost_its_connection_but_lives_still_writes_the_outcome(
-    store: PostgresProposalStore, database: Database, database_url: str
-) -> None:
-    assert await store.claim("p1", RECEIPT)
-    admin = await asyncpg.connect(database_url)
+async def cut_connections(url: str) -> None:
+    """As a restart of PostgreSQL does it to whoever is connected."""
+    admin = await asyncpg.connect(url)
     await admin.execute(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
     await admin.close()
+
+
+async def test_a_claimant_whose_connections_were_cut_still_runs_it(
+    store: PostgresProposalStore, database_url: str
+) -> None:
+    async with program(database_url) as other:
+        assert await other.tell("claim p1") == "True"
+        await cut_connections(database_url)
+        async with Database(External(database_url)) as third:
+            found = await PostgresProposalStore(third).get("p1")
+            assert isinstance(found.state, Running)
+        assert await other.tell("finish p1") == "finished"
+    assert await state(store) == "finished"
+
+
+async def test_a_claimant_that_was_taken_for_dead_still_writes_the_outcome(
+    store: PostgresProposalStore, database: Database
+) -> None:
+    assert await store.claim("p1", RECEIPT)
+    await database.execute("DELETE FROM programs")
     assert (await store.get("p1")).state == OutcomeUnknown(receipt=RECEIPT)
     await store.finish("p1", {"status": "done"}, at=NOON)
     finished = Finished(receipt=RECEIPT, result={"status": "done"}, finished_at=NOON)
     assert (await store.get("p1")).state == finished
 
 
-async def test_presence_is_taken_again_after_it_was_lost(
+async def test_a_process_id_that_was_used_again_is_another_program(
     store: PostgresProposalStore, database: Database, database_url: str
 ) -> None:
-    key = await database.instance()
-    admin = await asyncpg.connect(database_url)
-    await admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'")
-    await admin.close()
-    assert await database.fetchval("SELECT 1") == 1
     assert await store.claim("p1", RECEIPT)
-    assert (await store.get("p1")).state == Running(receipt=RECEIPT)
-    assert await database.instance() == key
+    await database.execute("UPDATE programs SET born = born - 100")
+    async with Database(External(database_url)) as other:
+        found = await PostgresProposalStore(other).get("p1")
+    assert found.state == OutcomeUnknown(receipt=RECEIPT)
 
 
 async def test_claims_of_other_programs_are_left_alone(

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.model_stage import ANA, Stage, staged, statuses
-from tests.scripted_model import CallTools, Hang, Say
+from tests.support.model_stage import ANA, Stage, staged, statuses
+from tests.support.scripted_model import CallTools, Hang, Say
 
 from steward.contract.errors import ConflictError, StewardError
 from steward.conversations.model import AnswerStatus, CallStatus
 from steward.storage.conversations import PostgresConversationStore
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 
 
 @pytest.fixture
@@ -61,11 +61,11 @@ async def test_a_database_that_cannot_be_asked_stops_nothing(
 ) -> None:
     looked = asyncio.Event()
 
-    async def broken(_: object) -> list[str]:
+    async def broken(_: object) -> None:
         looked.set()
         raise StewardError("The database is away.")
 
-    monkeypatch.setattr(stage.store, "stops", broken)
+    monkeypatch.setattr(stage.store, "beat", broken)
     stage.model.script[:] = [Hang()]
     chat = stage.chat()
     started = await chat.begin("hang", speaker=ANA, agent="keeper")

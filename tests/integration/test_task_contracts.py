@@ -1,20 +1,19 @@
 """The five task tools answer exactly as contracted, on a real database, over MCP."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from fastmcp import Client
+from tests.support.undoing import TaskUndo
 
 from steward.contract.schema import compile_schema
 from steward.servers.tasks import build
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
-from steward.tasks.desk import Desk
 from steward.tasks.model import User
 from steward.tasks.service import TaskService
-from steward.tasks.users import Users
 
 NOW = datetime(2026, 11, 15, 9, 0, tzinfo=UTC)  # a Sunday
 
@@ -59,6 +58,7 @@ def refused(envelope: dict[str, Any]) -> tuple[str, str]:
     return envelope["code"], envelope["message"]
 
 
+@pytest.mark.req("TODO-TOOL-1-OUT")
 @pytest.mark.req("TODO-TOOL-1", "TODO-MTR-003", "TODO-MTR-004", "TODO-MTR-005")
 async def test_an_added_task_comes_back_whole(tasks: Tasks) -> None:
     answer = await tasks(
@@ -86,6 +86,8 @@ async def test_an_added_task_comes_back_whole(tasks: Tasks) -> None:
     }
 
 
+@pytest.mark.req("TODO-TOOL-1-INVALID_TITLE", "TODO-TOOL-1-INVALID_USER", "TODO-TOOL-1-INVALID_DATE")
+@pytest.mark.req("TODO-TOOL-1-INVALID_PRIORITY")
 @pytest.mark.req("TODO-TOOL-1", "TODO-MTR-002")
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
@@ -150,6 +152,7 @@ async def test_any_title_of_500_characters_as_people_count_is_kept_as_it_was(
     assert [(task["id"], task["title"]) for task in listed["tasks"]] == [(task_id, title)]
 
 
+@pytest.mark.req("TODO-ASM-3", "TODO-ASM-5")
 @pytest.mark.req("TODO-TOOL-1")
 @pytest.mark.parametrize(
     ("said", "due"),
@@ -164,7 +167,7 @@ async def test_any_title_of_500_characters_as_people_count_is_kept_as_it_was(
 )
 async def test_dates_are_read_in_the_owners_zone(tasks: Tasks, said: str | None, due: str | None) -> None:
     answer = await tasks("add_task", user_id="bob", title="x", due_date=said)
-    assert answer["task"]["due_date"] == due
+    assert (answer["task"]["due_date"], answer["task"]["priority"]) == (due, "medium")
 
 
 @pytest.mark.req("TODO-MTR-006")
@@ -201,6 +204,7 @@ async def test_listing_filters_and_sorts(tasks: Tasks) -> None:
     assert await titles(limit=2) == ["today", "at five"]
 
 
+@pytest.mark.req("TODO-ENT-Task", "TODO-TOOL-2-OUT")
 @pytest.mark.req("TODO-TOOL-2")
 async def test_a_listed_task_has_every_field_of_the_contract(tasks: Tasks) -> None:
     task_id = await tasks.added()
@@ -226,6 +230,7 @@ async def test_a_listed_task_has_every_field_of_the_contract(tasks: Tasks) -> No
     assert (await tasks("list_tasks", user_id="bob"))["message"] == "No tasks found"
 
 
+@pytest.mark.req("TODO-TOOL-2-INVALID_FILTER")
 @pytest.mark.req("TODO-TOOL-2", "TODO-MTR-002")
 @pytest.mark.parametrize(
     ("filters", "message"),
@@ -245,6 +250,8 @@ async def test_a_filter_that_makes_no_sense_is_named(
     assert refused(await tasks("list_tasks", user_id="ana", **filters)) == ("INVALID_FILTER", message)
 
 
+@pytest.mark.req("TODO-ENT-User", "TODO-TOOL-2-INVALID_USER", "TODO-TOOL-3-INVALID_USER")
+@pytest.mark.req("TODO-TOOL-4-INVALID_USER", "TODO-TOOL-5-INVALID_USER")
 @pytest.mark.req("TODO-TOOL-2", "TODO-TOOL-3", "TODO-TOOL-4", "TODO-TOOL-5")
 async def test_a_user_that_does_not_exist_can_do_nothing(tasks: Tasks) -> None:
     task_id = await tasks.added()
@@ -258,6 +265,8 @@ async def test_a_user_that_does_not_exist_can_do_nothing(tasks: Tasks) -> None:
         assert refused(answer) == ("INVALID_USER", "User not found")
 
 
+@pytest.mark.req("TODO-TOOL-3-TASK_NOT_FOUND", "TODO-TOOL-3-UNAUTHORIZED", "TODO-TOOL-4-TASK_NOT_FOUND")
+@pytest.mark.req("TODO-TOOL-4-UNAUTHORIZED", "TODO-TOOL-5-TASK_NOT_FOUND", "TODO-TOOL-5-UNAUTHORIZED")
 @pytest.mark.req("TODO-TOOL-3", "TODO-TOOL-4", "TODO-TOOL-5")
 @pytest.mark.parametrize("tool", ["complete_task", "delete_task", "update_task"])
 async def test_a_task_of_someone_else_and_one_that_is_not_there_are_told_apart(
@@ -276,6 +285,7 @@ async def test_a_task_of_someone_else_and_one_that_is_not_there_are_told_apart(
     assert (await tasks("list_tasks", user_id="ana"))["tasks"][0]["title"] == "buy milk"
 
 
+@pytest.mark.req("TODO-ASM-6", "TODO-TOOL-3-OUT", "TODO-TOOL-3-ALREADY_COMPLETED")
 @pytest.mark.req("TODO-TOOL-3", "TODO-MTR-006")
 async def test_completing_twice_succeeds_with_a_note_and_changes_nothing(tasks: Tasks) -> None:
     task_id = await tasks.added()
@@ -293,6 +303,7 @@ async def test_completing_twice_succeeds_with_a_note_and_changes_nothing(tasks: 
     }
 
 
+@pytest.mark.req("TODO-ASM-7", "TODO-TOOL-4-OUT")
 @pytest.mark.req("TODO-TOOL-4")
 async def test_a_deleted_task_is_gone_with_its_history(tasks: Tasks, database: Database) -> None:
     task_id = await tasks.added("secret plan")
@@ -308,6 +319,7 @@ async def test_a_deleted_task_is_gone_with_its_history(tasks: Tasks, database: D
     assert await database.fetchval("SELECT count(*) FROM task_events") == 0
 
 
+@pytest.mark.req("TODO-TOOL-5-OUT")
 @pytest.mark.req("TODO-TOOL-5")
 async def test_an_update_says_what_changed(tasks: Tasks) -> None:
     task_id = await tasks.added(due_date="2026-11-20", description="semi")
@@ -339,6 +351,7 @@ async def test_an_update_says_what_changed(tasks: Tasks) -> None:
     ]
 
 
+@pytest.mark.req("TODO-TOOL-5-NO_CHANGES", "TODO-TOOL-5-INVALID_TITLE", "TODO-TOOL-5-INVALID_PRIORITY")
 @pytest.mark.req("TODO-TOOL-5", "TODO-MTR-002")
 @pytest.mark.parametrize(
     ("changes", "code", "message"),
@@ -379,8 +392,7 @@ async def test_a_recurring_task_comes_back_when_it_is_done_and_goes_when_that_is
         "2026-11-23",
         "FREQ=WEEKLY;BYDAY=MO",
     )
-    users = Users(PostgresUserStore(database))
-    await Desk(tasks=PostgresTaskStore(database), users=users, now=lambda: NOW).undo("ana")
+    await TaskUndo(database, PostgresTaskStore(database))("ana")
     left = (await tasks("list_tasks", user_id="ana"))["tasks"]
     assert [(task["id"], task["completed"]) for task in left] == [(task_id, False)]
 
@@ -398,6 +410,242 @@ async def test_the_wall_clock_time_of_a_recurring_task_survives_a_change_of_cloc
     )
     done = await tasks("complete_task", user_id="bob", task_id=answer["task"]["id"])
     assert done["next_task"]["due_date"] == "2027-03-14T09:00:00-04:00"
+
+
+@pytest.mark.req("TODO-TOOL-1-IN", "TODO-TOOL-2-IN", "TODO-TOOL-3-IN", "TODO-TOOL-4-IN")
+@pytest.mark.req("TODO-TOOL-5-IN")
+async def test_each_tool_takes_the_parameters_of_its_table(tasks: Tasks) -> None:
+    wanted = {
+        "add_task": ["user_id", "title", "description?", "due_date?", "priority?"],
+        "list_tasks": [
+            *("user_id", "completed?", "priority?", "due_before?", "due_after?", "search?", "limit?")
+        ],
+        "complete_task": ["user_id", "task_id"],
+        "delete_task": ["user_id", "task_id"],
+        "update_task": [
+            *("user_id", "task_id", "title?", "description?", "due_date?", "priority?", "completed?")
+        ],
+    }
+    for tool in await tasks._client.list_tools():
+        schema = tool.input_schema
+        shown = [name if name in schema["required"] else f"{name}?" for name in schema["properties"]]
+        assert [name for name in shown if name in wanted[tool.name]] == wanted[tool.name], tool.name
+
+
+@pytest.mark.req("TODO-TOOL-1-IN")
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        pytest.param(
+            {"title": " tea "}, {"title": "tea"}, marks=pytest.mark.req("TODO-TOOL-1-title"), id="title"
+        ),
+        pytest.param(
+            {"description": "d" * 2000},
+            {"description": "d" * 2000},
+            marks=pytest.mark.req("TODO-TOOL-1-description"),
+            id="description",
+        ),
+        pytest.param(
+            {"due_date": "next week"},
+            {"due_date": "2026-11-16"},
+            marks=pytest.mark.req("TODO-TOOL-1-due_date"),
+            id="due_date",
+        ),
+        pytest.param(
+            {"priority": "low"},
+            {"priority": "low"},
+            marks=pytest.mark.req("TODO-TOOL-1-priority"),
+            id="priority",
+        ),
+    ],
+)
+async def test_each_parameter_of_add_task_is_kept(
+    tasks: Tasks, given: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    answer = await tasks("add_task", **({"user_id": "ana", "title": "milk"} | given))
+    assert {name: answer["task"][name] for name in kept} == kept
+
+
+@pytest.mark.req("TODO-TOOL-2-IN")
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        pytest.param(
+            {"completed": True}, ["milk"], marks=pytest.mark.req("TODO-TOOL-2-completed"), id="done"
+        ),
+        pytest.param(
+            {"completed": False}, ["tea"], marks=pytest.mark.req("TODO-TOOL-2-completed"), id="open"
+        ),
+        pytest.param(
+            {"priority": "high"}, ["milk"], marks=pytest.mark.req("TODO-TOOL-2-priority"), id="priority"
+        ),
+        pytest.param(
+            {"due_before": "2026-11-17"},
+            ["milk"],
+            marks=pytest.mark.req("TODO-TOOL-2-due_before"),
+            id="before",
+        ),
+        pytest.param(
+            {"due_after": "2026-11-17"}, ["tea"], marks=pytest.mark.req("TODO-TOOL-2-due_after"), id="after"
+        ),
+        pytest.param(
+            {"search": "oats"}, ["milk"], marks=pytest.mark.req("TODO-TOOL-2-search"), id="description"
+        ),
+        pytest.param({"search": "TEA"}, ["tea"], marks=pytest.mark.req("TODO-TOOL-2-search"), id="title"),
+    ],
+)
+async def test_each_filter_of_list_tasks_counts(
+    tasks: Tasks, given: dict[str, Any], shown: list[str]
+) -> None:
+    milk = await tasks.added("milk", description="of oats", due_date="tomorrow", priority="high")
+    await tasks.added("tea", description="green", due_date="2026-12-01", priority="low")
+    await tasks("complete_task", user_id="ana", task_id=milk)
+    found = await tasks("list_tasks", user_id="ana", **given)
+    assert [each["title"] for each in found["tasks"]] == shown
+
+
+@pytest.mark.req("TODO-TOOL-2-IN", "TODO-TOOL-2-limit")
+async def test_fifty_tasks_are_listed_unless_another_number_up_to_a_hundred_is_asked_for(
+    tasks: Tasks,
+) -> None:
+    for number in range(53):
+        await tasks.added(f"task {number}")
+    counts = [(await tasks("list_tasks", user_id="ana", **more))["count"] for more in ({}, {"limit": 100})]
+    assert counts == [50, 53]
+    assert (await tasks("list_tasks", user_id="ana", limit=2))["count"] == 2
+    assert refused(await tasks("list_tasks", user_id="ana", limit=101))[0] == "INVALID_FILTER"
+
+
+@pytest.mark.req("TODO-TOOL-5-IN")
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        pytest.param(
+            {"title": "tea"}, {"title": "tea"}, marks=pytest.mark.req("TODO-TOOL-5-title"), id="title"
+        ),
+        pytest.param(
+            {"description": "green"},
+            {"description": "green"},
+            marks=pytest.mark.req("TODO-TOOL-5-description"),
+            id="description",
+        ),
+        pytest.param(
+            {"description": None},
+            {"description": None},
+            marks=pytest.mark.req("TODO-TOOL-5-description"),
+            id="no description",
+        ),
+        pytest.param(
+            {"due_date": "2026-12-01"},
+            {"due_date": "2026-12-01"},
+            marks=pytest.mark.req("TODO-TOOL-5-due_date"),
+            id="due_date",
+        ),
+        pytest.param(
+            {"due_date": None},
+            {"due_date": None},
+            marks=pytest.mark.req("TODO-TOOL-5-due_date"),
+            id="no due_date",
+        ),
+        pytest.param(
+            {"priority": "low"},
+            {"priority": "low"},
+            marks=pytest.mark.req("TODO-TOOL-5-priority"),
+            id="priority",
+        ),
+        pytest.param(
+            {"completed": True},
+            {"completed": True},
+            marks=pytest.mark.req("TODO-TOOL-5-completed"),
+            id="completed",
+        ),
+    ],
+)
+async def test_each_parameter_of_update_task_changes_that_alone(
+    tasks: Tasks, given: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    milk = await tasks.added("milk", description="of oats", due_date="tomorrow", priority="high")
+    answer = await tasks("update_task", user_id="ana", task_id=milk, **given)
+    [listed] = (await tasks("list_tasks", user_id="ana"))["tasks"]
+    assert (answer["changes"], {name: listed[name] for name in kept}) == (list(given), kept)
+
+
+@pytest.mark.req("TODO-TOOL-1-IN", "TODO-TOOL-2-IN", "TODO-TOOL-3-IN", "TODO-TOOL-4-IN", "TODO-TOOL-5-IN")
+@pytest.mark.parametrize(
+    ("tool", "more"),
+    [
+        pytest.param("add_task", {"title": "x"}, marks=pytest.mark.req("TODO-TOOL-1-user_id"), id="add"),
+        pytest.param("list_tasks", {}, marks=pytest.mark.req("TODO-TOOL-2-user_id"), id="list"),
+        pytest.param(
+            "complete_task", {"task_id": ""}, marks=pytest.mark.req("TODO-TOOL-3-user_id"), id="complete"
+        ),
+        pytest.param(
+            "delete_task", {"task_id": ""}, marks=pytest.mark.req("TODO-TOOL-4-user_id"), id="delete"
+        ),
+        pytest.param(
+            "update_task",
+            {"task_id": "", "title": "x"},
+            marks=pytest.mark.req("TODO-TOOL-5-user_id"),
+            id="update",
+        ),
+    ],
+)
+async def test_each_call_names_its_user_and_acts_for_that_one_alone(
+    tasks: Tasks, tool: str, more: dict[str, Any]
+) -> None:
+    task_id = await tasks.added("milk")
+    given = more | {"task_id": task_id} if "task_id" in more else more
+    nobodys, bobs = await tasks(tool, **given), await tasks(tool, user_id="bob", **given)
+    assert refused(nobodys) == ("INVALID_USER", "User not found")
+    assert bobs.get("code") == ("UNAUTHORIZED" if "task_id" in more else None)
+    assert bobs.get("tasks", []) == []
+    assert [task["title"] for task in (await tasks("list_tasks", user_id="ana"))["tasks"]] == ["milk"]
+    assert (await tasks(tool, user_id="ana", **given))["success"] is True
+
+
+@pytest.mark.req("TODO-TOOL-3-IN", "TODO-TOOL-4-IN", "TODO-TOOL-5-IN")
+@pytest.mark.parametrize(
+    ("tool", "more", "left"),
+    [
+        pytest.param(
+            "complete_task",
+            {},
+            [("milk", True), ("tea", False)],
+            marks=pytest.mark.req("TODO-TOOL-3-task_id"),
+            id="complete",
+        ),
+        pytest.param(
+            "delete_task", {}, [("tea", False)], marks=pytest.mark.req("TODO-TOOL-4-task_id"), id="delete"
+        ),
+        pytest.param(
+            "update_task",
+            {"title": "oats"},
+            [("oats", False), ("tea", False)],
+            marks=pytest.mark.req("TODO-TOOL-5-task_id"),
+            id="update",
+        ),
+    ],
+)
+async def test_the_task_that_is_named_is_the_one_that_is_touched(
+    tasks: Tasks, tool: str, more: dict[str, Any], left: list[tuple[str, bool]]
+) -> None:
+    milk = await tasks.added("milk")
+    await tasks.added("tea")
+    assert refused(await tasks(tool, user_id="ana", **more)) == ("TASK_NOT_FOUND", "Task not found")
+    await tasks(tool, user_id="ana", task_id=milk, **more)
+    listed = (await tasks("list_tasks", user_id="ana"))["tasks"]
+    assert sorted((task["title"], task["completed"]) for task in listed) == sorted(left)
+
+
+@pytest.mark.req("TODO-DEP-model", "TODO-PHASE-persistence", "TODO-ENT-Task", "TODO-ENT-User")
+async def test_a_task_stands_in_the_database_with_its_owner(tasks: Tasks, database: Database) -> None:
+    given = {"description": "of oats", "due_date": "2026-11-20", "priority": "high"}
+    task_id = await tasks.added("milk", **given)
+    [row] = await database.fetch(
+        "SELECT t.id, title, description, due_on, priority, completed_at, t.user_id, u.name, u.time_zone "
+        "FROM tasks t JOIN users u ON u.id = t.user_id"
+    )
+    assert tuple(row) == (task_id, "milk", "of oats", date(2026, 11, 20), "high", None, "ana", "Ana", "UTC")
 
 
 @pytest.mark.req("TODO-MTR-001")

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.support.undoing import TaskUndo
 
 from steward.contract.errors import StewardError
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
-from steward.tasks.model import OnlyAdded, User
+from steward.tasks.model import User
 from steward.tasks.service import TaskService
 from steward.tasks.users import Users
 
@@ -82,6 +83,7 @@ class World:
         self.store, self.people = PostgresTaskStore(database), PostgresUserStore(database)
         self.service = TaskService(tasks=self.store, users=self.people)
         self.desk = Desk(tasks=self.store, users=Users(self.people))
+        self.take_back = TaskUndo(database, self.store)
 
     async def play(self, story: list[tuple[Step, ...]]) -> None:
         mark = uuid.uuid4().hex[:12]
@@ -145,19 +147,16 @@ class World:
     async def undo(self, name: str, person: Person) -> None:
         if not person.changes:
             with pytest.raises(StewardError) as refused:
-                await self.desk.undo(name)
+                await self.take_back(name)
             assert refused.value.code == "NOTHING_TO_UNDO"
             return
         task_id, before = person.changes[-1]
-        answer = await self.desk.undo(name)
-        if before is None:  # the task would go with it: that is not this room's to do
-            assert isinstance(answer, OnlyAdded)
-            assert answer.task.id == task_id
-            return
-        assert isinstance(answer, dict)
-        assert answer["task"]["id"] == task_id
+        assert await self.take_back(name) == task_id
         person.changes.pop()
-        person.tasks[task_id] = before
+        if before is None:
+            del person.tasks[task_id]
+        else:
+            person.tasks[task_id] = before
 
     async def compare(self, name: str, person: Person) -> None:
         listed = await self.service.list_tasks(name, {"limit": 100})

@@ -63,6 +63,7 @@ async def test_a_tasks_life_through_the_official_client(database_url: str, tmp_p
         assert compile_schema(tools[name].output_schema or {}).problems(answer) == ()
 
 
+@pytest.mark.req("RES-ART-I.D", "TODO-PHASE-persistence", "TODO-PHASE-stateless")
 @pytest.mark.req("TODO-MTR-001", "TODO-MTR-005")
 async def test_two_servers_on_one_database_share_everything_and_remember_nothing(
     database_url: str, tmp_path: Path

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.door import MODEL, Door, tool
-from tests.otlp_collector import Collector
-from tests.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
+from tests.support.door import MODEL, Door, tool
+from tests.support.otlp_collector import Collector
+from tests.support.recorded import read_lines
+from tests.support.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
 
 from steward.contract.call import ToolCall, current_call
 from steward.contract.errors import ErrorCode
 from steward.contract.tool import RiskLevel
-from steward.telemetry.executions import ExecutionLogFile, read_executions
+from steward.telemetry.executions import ExecutionLogFile
 from steward.telemetry.tracing import Tracing
 
 
@@ -30,7 +31,7 @@ class Recorded:
 
     def lines(self, **filters: Any) -> list[dict[str, Any]]:
         self.log.flush()
-        return list(read_executions(self.folder, limit=1000, **filters).items)
+        return list(read_lines(self.folder, **filters).items)
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.scripted_model import Say, scripted_model
-from tests.talking import open_house, wire
+from tests.support.scripted_model import Say, scripted_model
+from tests.support.talking import open_house, wire
 
 from steward.contract.preferences import preferences
 from steward.contract.tool import Origin

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.waiting import until
+from tests.support.waiting import until
 
 from steward.bootstrap.gaps import gap_detector
 from steward.bootstrap.platform import Platform, open_platform
@@ -116,6 +116,7 @@ async def test_what_an_erased_user_taught_is_forgotten_at_once_and_what_others_t
         await opened.orchestrator.lifecycle.start("garden")
         await opened.search.warm()
         await opened.tasks.users.add("ana")
+        untaught = first(opened, "What is the weather like in Lisbon?")
         for said in (hers, shared):
             await serve(opened, said, user="ana")
         await serve(opened, shared)
@@ -128,7 +129,7 @@ async def test_what_an_erased_user_taught_is_forgotten_at_once_and_what_others_t
             "sprinkle",
             False,
         )
-        assert first(opened, "What is the weather like in Lisbon?") == "web_search"
+        assert first(opened, "What is the weather like in Lisbon?") == untaught
 
 
 async def test_a_search_says_that_an_agent_is_missing(home: Path, database_url: str) -> None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, RunContext
-from tests.door import tool
-from tests.model_stage import ANA, Stage, staged, statuses
-from tests.otlp_collector import Collector
-from tests.scripted_model import QUOTA, CallTools, Hang, Say
-from tests.waiting import until
+from tests.support.door import tool
+from tests.support.model_stage import ANA, Stage, staged, statuses
+from tests.support.otlp_collector import Collector
+from tests.support.scripted_model import QUOTA, CallTools, Hang, Say
+from tests.support.waiting import until
 
-from steward.agents import recall
-from steward.agents.profile import Draft, Refusal, Turn
-from steward.agents.rules.base import Lenient
-from steward.agents.session import Session
+from steward.agents.guards.base import Lenient
+from steward.agents.profile import Draft, Refusal, TurnView
+from steward.agents.session import AgentSession
+from steward.agents.turn import recall
 from steward.contract.errors import StewardError
 from steward.conversations.model import (
     AnswerStatus,
@@ -25,7 +25,7 @@ from steward.conversations.model import (
     Progress,
 )
 from steward.models.runs import RunLimits
-from steward.storage.postgres import Database
+from steward.storage.database.postgres import Database
 from steward.telemetry.tracing import Tracing
 
 
@@ -90,7 +90,7 @@ async def test_a_proposal_that_cannot_be_approved_any_more_says_so_and_stays(sta
 async def test_a_failed_call_is_told_to_the_model_and_recorded(stage: Stage) -> None:
     answer = await stage.say("try", CallTools(("fail", {"title": "x"})), Say("It did not work."))
     assert (answer.status, statuses(answer), answer.tool_calls[0].error_code) == (
-        AnswerStatus.DONE,
+        AnswerStatus.FAILED,
         [("fail", CallStatus.FAILED)],
         "SHELF_EMPTY",
     )
@@ -124,11 +124,11 @@ async def test_a_run_ends_at_its_limits(database: Database) -> None:
 
 
 async def test_an_agent_of_its_own_making_has_its_tools_beside_those_behind_the_door(stage: Stage) -> None:
-    def make() -> Agent[Session, Any]:
-        agent = Agent[Session, Any](output_type=[str, DeferredToolRequests], deps_type=Session)
+    def make() -> Agent[AgentSession, Any]:
+        agent = Agent[AgentSession, Any](output_type=[str, DeferredToolRequests], deps_type=AgentSession)
 
         @agent.tool
-        def whisper(context: RunContext[Session], word: str) -> str:
+        def whisper(context: RunContext[AgentSession], word: str) -> str:
             return f"{context.deps.user} hears {word} of {context.deps.correlation_id}"
 
         return agent
@@ -202,13 +202,13 @@ async def test_a_rule_that_breaks_lets_nothing_pass(database: Database) -> None:
 class Polite:
     """Answers greetings itself, and signs what the model says."""
 
-    async def before(self, turn: Turn) -> Draft | None:
+    async def before(self, turn: TurnView) -> Draft | None:
         await turn.tell(Progress("listening"))
         if turn.text == "break":
             raise StewardError("It broke.")
         return Draft(text="Hello yourself.", confidence=1.0) if turn.text == "hello" else None
 
-    async def after(self, turn: Turn, draft: Draft) -> Draft:
+    async def after(self, turn: TurnView, draft: Draft) -> Draft:
         if "break" in turn.text:
             raise StewardError("It broke.")
         return replace(draft, text=f"{draft.text} Yours, K.")
@@ -304,6 +304,10 @@ async def test_a_run_leaves_its_span_with_its_calls_under_it(
         "result_type": "done",
         "confidence_score": 1.0,
         "tool_calls_count": 1,
+        "gen_ai.agent.name": "keeper",
+        "gen_ai.conversation.id": stage.here,
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "steward",
     }
     assert call.trace_id == run.trace_id
 

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.scripted_model import ScriptedModel, scripted_model
-from tests.talking import House, open_house, wire
-from tests.websites import Web, small_web
+from tests.support.scripted_model import ScriptedModel, scripted_model
+from tests.support.talking import TalkSetup, open_house, wire
+from tests.support.websites import Web, small_web
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def web() -> AsyncIterator[Web]:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, database_url: str, web: Web) -> AsyncIterator[House]:
+async def house(tmp_path: Path, database_url: str, web: Web) -> AsyncIterator[TalkSetup]:
     """With the planner."""
     async with open_house(tmp_path, database_url, web) as house:
         yield house
@@ -29,7 +29,9 @@ async def model() -> AsyncIterator[ScriptedModel]:
 
 
 @pytest.fixture
-async def wired(tmp_path: Path, database_url: str, web: Web, model: ScriptedModel) -> AsyncIterator[House]:
+async def wired(
+    tmp_path: Path, database_url: str, web: Web, model: ScriptedModel
+) -> AsyncIterator[TalkSetup]:
     """With a language model over the wire."""
     async with open_house(tmp_path, database_url, web, **wire(model)) as house:
         yield house

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.running import Running, steward_up
-from tests.scripted_model import CallTools, Hang, Say, scripted_model
+from tests.support.running import Running, steward_up
+from tests.support.scripted_model import CallTools, Hang, Say, scripted_model
 
 STEWARD = (sys.executable, "-m", "steward")
 PIPE = asyncio.subprocess.PIPE

@@ -53,6 +53,7 @@ def running(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
             process.wait(30)
 
 
+@pytest.mark.req("RES-ART-II.A", "RES-ART-II.C")
 @pytest.mark.req("ORC-FR-012", "ORC-Q06", "ORC-US3.1")
 def test_call_wait_approve_log_and_leave_nothing_behind(
     running: subprocess.Popen[str], environment: dict[str, str]

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.papers import docx_bytes, pdf_bytes
-from tests.postgres import TestServer
-from tests.waiting import until
+from tests.support.papers import docx_bytes, pdf_bytes
+from tests.support.postgres import TestServer
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 SHOW = (
@@ -180,6 +180,31 @@ async def test_a_watched_folder_reaches_its_collection_whatever_the_agents_do(
         await until(lambda: sources() == {"a.md", "c.md", "d.md"}, seconds=60)
         (notes / "more" / "d.md").rename(notes / "e.md")
         await until(lambda: sources() == {"a.md", "c.md", "e.md"}, seconds=60)
+    finally:
+        watcher.send_signal(signal.SIGINT)
+        watcher.wait(30)
+
+
+@pytest.mark.timeout(600)
+async def test_what_changes_while_a_watched_folder_is_first_read_is_not_lost(
+    desk: Desk, papers: Path
+) -> None:
+    notes = papers / "notes"
+    notes.mkdir()
+    desk.run("collections", "create", "notes")
+    watcher = desk.start("kb", "watch", str(notes), "--collection", "notes")
+    written: set[str] = set()
+
+    def write_and_look() -> set[str]:
+        name = f"{len(written)}.md"
+        (notes / name).write_text(f"# Note {name}\n\nIt was written while others were read.\n")
+        written.add(name)
+        return {Path(str(row[0])).name for row in desk.contents()}
+
+    try:
+        await until(lambda: len(write_and_look()) > 0, seconds=90)
+        write_and_look()
+        await until(lambda: {Path(str(row[0])).name for row in desk.contents()} == written, seconds=90)
     finally:
         watcher.send_signal(signal.SIGINT)
         watcher.wait(30)

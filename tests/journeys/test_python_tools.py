@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from tests.running import Running, steward_up
-from tests.waiting import until
+from tests.support.running import Running, steward_up
+from tests.support.waiting import until
 
 SLOW = """
 import pathlib, subprocess, time

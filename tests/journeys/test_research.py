@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.otlp_collector import ReceivedSpan, running_collector
-from tests.scripted_model import QUOTA, CallTools, Hang, Say, ScriptedModel
-from tests.talking import House, open_house, tools, wire
-from tests.waiting import until
-from tests.websites import Web
+from tests.support.limits import within
+from tests.support.otlp_collector import ReceivedSpan, running_collector
+from tests.support.scripted_model import QUOTA, CallTools, Hang, Say, ScriptedModel
+from tests.support.talking import TalkSetup, open_house, tools, wire
+from tests.support.waiting import until
+from tests.support.websites import Web
 
+from steward.agents.researcher.researcher import setup_mcp_tools
 from steward.conversations.model import AnswerStatus
 from steward.knowledge.memory import Scope
 
@@ -30,17 +32,23 @@ def searching(web: Web, query: str, *paths: str) -> list[CallTools]:
     ]
 
 
-async def remember(house: House, content: str, **metadata: Any) -> None:
+async def remember(house: TalkSetup, content: str, **metadata: Any) -> None:
     await house.platform.library.memory(Scope(user="local")).store_document(content, metadata)
 
 
 # --- a question is answered (story 1) ---
 
 
+@pytest.mark.req("RES-US1-IT")
 @pytest.mark.req("RES-US1.1", "RES-SC-002", "RES-FR-033")
-async def test_a_fact_is_searched_read_and_cited(house: House, web: Web) -> None:
-    found = await house.ask("What is the capital of France?")
-    assert (found.status, "Paris" in found.answer, found.confidence > 0.8) == (AnswerStatus.DONE, True, True)
+async def test_a_fact_is_searched_read_and_cited(house: TalkSetup, web: Web) -> None:
+    async with within(5):
+        found = await house.ask("What is the capital of France?")
+    assert (found.status, found.answer.split("\n")[0], found.confidence > 0.8) == (
+        AnswerStatus.DONE,
+        "Paris.",
+        True,
+    )
     assert "web_search" in tools(found)
     assert "Searched the web" in found.reasoning
     assert {source.date for source in found.sources} == {"2026-03-04", "2026-05-20", "2025-11-02"}
@@ -51,7 +59,7 @@ async def test_a_fact_is_searched_read_and_cited(house: House, web: Web) -> None
 
 @pytest.mark.req("RES-US1.1", "RES-FR-003", "RES-FR-034", "RES-SC-002")
 async def test_a_models_answer_carries_the_records_calls_sources_and_confidence(
-    wired: House, web: Web, model: ScriptedModel
+    wired: TalkSetup, web: Web, model: ScriptedModel
 ) -> None:
     model.answer(
         *searching(web, "capital France", "/atlas/france", "/cities/paris"),
@@ -65,7 +73,7 @@ async def test_a_models_answer_carries_the_records_calls_sources_and_confidence(
 
 @pytest.mark.req("RES-FR-002")
 async def test_the_model_is_told_its_capabilities_and_responsibilities(
-    wired: House, model: ScriptedModel
+    wired: TalkSetup, model: ScriptedModel
 ) -> None:
     model.answer(answer("Nothing."))
     await wired.ask("What is the capital of France?")
@@ -84,7 +92,7 @@ async def test_the_model_is_told_its_capabilities_and_responsibilities(
 
 
 @pytest.mark.req("RES-US1.2")
-async def test_the_time_is_asked_of_the_clock(house: House) -> None:
+async def test_the_time_is_asked_of_the_clock(house: TalkSetup) -> None:
     found = await house.ask("What time is it in UTC?")
     [call] = found.tool_calls
     assert (call.tool, call.arguments.get("timezone", "UTC")) == ("get_current_time", "UTC")
@@ -92,7 +100,7 @@ async def test_the_time_is_asked_of_the_clock(house: House) -> None:
 
 
 @pytest.mark.req("RES-US1.2")
-async def test_a_model_asks_the_clock_as_well(wired: House, model: ScriptedModel) -> None:
+async def test_a_model_asks_the_clock_as_well(wired: TalkSetup, model: ScriptedModel) -> None:
     model.answer(
         CallTools(("get_current_time", {"timezone": "UTC"})),
         lambda request: answer(
@@ -107,12 +115,12 @@ async def test_a_model_asks_the_clock_as_well(wired: House, model: ScriptedModel
     assert found.confidence > 0.5
 
 
-async def test_the_weather_today_is_no_question_for_the_clock(house: House, web: Web) -> None:
+async def test_the_weather_today_is_no_question_for_the_clock(house: TalkSetup, web: Web) -> None:
     found = await house.ask("What is the weather in Seoul today?")
     assert ("get_current_time" in tools(found), "sunny" in found.answer) == (False, True)
 
 
-async def test_it_means_what_was_asked_about_before(house: House, web: Web) -> None:
+async def test_it_means_what_was_asked_about_before(house: TalkSetup, web: Web) -> None:
     first = await house.ask("Who founded the Borealis Institute?")
     found = await house.ask("Where is it?", conversation=first.conversation)
     asked = [call.arguments["query"] for call in found.tool_calls if call.tool == "search_memory"]
@@ -120,15 +128,24 @@ async def test_it_means_what_was_asked_about_before(house: House, web: Web) -> N
 
 
 @pytest.mark.req("RES-US1.3")
-async def test_what_was_told_before_is_found_in_memory(house: House, web: Web) -> None:
+async def test_what_was_told_before_is_found_in_memory(house: TalkSetup, web: Web) -> None:
     await remember(house, "Project deadline: March 15, 2025")
     found = await house.ask("When is the project deadline?")
     assert ("March 15, 2025" in found.answer, tools(found), web.searched) == (True, ["search_memory"], [])
     assert "Searched memory" in found.reasoning
 
 
+@pytest.mark.req("RES-US4-IT")
+async def test_a_stored_document_is_found_and_used(house: TalkSetup, web: Web) -> None:
+    await remember(house, "Project X uses Python 3.11 and FastAPI", project="X")
+    found = await house.ask("What tech stack does Project X use?")
+    assert ("FastAPI" in found.answer, "search_memory" in tools(found), web.searched) == (True, True, [])
+
+
 @pytest.mark.req("RES-US1.3", "RES-FR-024", "RES-FR-026")
-async def test_a_model_searches_memory_through_its_run_context(wired: House, model: ScriptedModel) -> None:
+async def test_a_model_searches_memory_through_its_run_context(
+    wired: TalkSetup, model: ScriptedModel
+) -> None:
     await remember(wired, "Project deadline: March 15, 2025")
     model.answer(
         CallTools(("search_memory", {"query": "project deadline"})), answer("The deadline is March 15, 2025.")
@@ -147,9 +164,11 @@ async def test_a_model_searches_memory_through_its_run_context(wired: House, mod
 # --- gaps (story 2) ---
 
 
+@pytest.mark.req("RES-US2-IT", "RES-ART-II.G")
 @pytest.mark.req("RES-US2.1", "RES-US2.2", "RES-SC-003")
-async def test_what_no_tool_can_do_is_said_before_anything_is_tried(house: House) -> None:
-    found = await house.ask("Retrieve my stock portfolio performance for Q3 2024")
+async def test_what_no_tool_can_do_is_said_before_anything_is_tried(house: TalkSetup) -> None:
+    async with within(3):
+        found = await house.ask("Retrieve my stock portfolio performance for Q3 2024")
     assert (found.status, found.missing_tools, tools(found)) == (
         AnswerStatus.GAP,
         ("financial_data_api",),
@@ -160,7 +179,7 @@ async def test_what_no_tool_can_do_is_said_before_anything_is_tried(house: House
 
 @pytest.mark.req("RES-US2.2", "RES-SC-003")
 async def test_a_model_gets_no_chance_to_make_up_what_no_tool_can_do(
-    wired: House, model: ScriptedModel
+    wired: TalkSetup, model: ScriptedModel
 ) -> None:
     needs = {"capabilities": [{"name": "financial_data_api", "description": "Read investment accounts"}]}
     model.answer(Say(json.dumps(needs)), answer("Your portfolio rose by 14 percent."))
@@ -173,7 +192,7 @@ async def test_a_model_gets_no_chance_to_make_up_what_no_tool_can_do(
 
 
 @pytest.mark.req("RES-US2.3")
-async def test_deleting_production_data_is_a_gap(house: House) -> None:
+async def test_deleting_production_data_is_a_gap(house: TalkSetup) -> None:
     found = await house.ask("Delete all customer records from the production database")
     assert (found.status, len(found.missing_tools), tools(found)) == (AnswerStatus.GAP, 1, [])
 
@@ -199,7 +218,7 @@ async def test_deleting_production_data_is_a_gap(house: House) -> None:
         ("What is the time difference between Oslo and Tokyo?", False),
     ],
 )
-async def test_requests_that_no_lexicon_was_written_for(house: House, request_: str, gap: bool) -> None:
+async def test_requests_that_no_lexicon_was_written_for(house: TalkSetup, request_: str, gap: bool) -> None:
     found = await house.ask(request_)
     assert (found.status is AnswerStatus.GAP) is gap, found
 
@@ -208,8 +227,10 @@ async def test_requests_that_no_lexicon_was_written_for(house: House, request_: 
 
 
 @pytest.mark.req("RES-US4.1", "RES-FR-025", "RES-SC-010")
-async def test_what_was_found_is_kept_with_topic_time_and_sources(house: House, web: Web) -> None:
-    found = await house.ask("Research the latest Python async best practices")
+async def test_what_was_found_is_kept_with_topic_time_and_sources(house: TalkSetup, web: Web) -> None:
+    async with within(10):
+        found = await house.ask("Research the latest Python async best practices")
+    assert tools(found)[0] == "search_memory"
     [stored] = [call for call in found.tool_calls if call.tool == "store_memory"]
     metadata = stored.arguments["metadata"]
     assert (metadata["topic"], metadata["sources"][0]["location"]) == (
@@ -217,13 +238,16 @@ async def test_what_was_found_is_kept_with_topic_time_and_sources(house: House, 
         web.url("/python/async"),
     )
     assert datetime.now(UTC) - datetime.fromisoformat(metadata["timestamp"]) < timedelta(minutes=10)
-    assert stored.data["id"]
+    kept = await house.platform.library.memory(Scope(user="local")).history(
+        stored.data
+    )  # the id, nothing else
+    assert [memory.content for memory in kept] == [stored.arguments["content"]]
 
 
 @pytest.mark.req("RES-US4.1", "RES-FR-025")
 @pytest.mark.parametrize("by_model", [True, False])
 async def test_a_models_findings_are_kept_whether_it_thinks_of_it_or_not(
-    wired: House, web: Web, model: ScriptedModel, by_model: bool
+    wired: TalkSetup, web: Web, model: ScriptedModel, by_model: bool
 ) -> None:
     said = "Use a TaskGroup, set timeouts, never block the event loop."
     keeping = [CallTools(("store_memory", {"content": said, "metadata": {"topic": "python_async"}}))]
@@ -242,7 +266,7 @@ async def test_a_models_findings_are_kept_whether_it_thinks_of_it_or_not(
 
 
 @pytest.mark.req("RES-US4.2", "RES-US4.3", "RES-EDGE-03")
-async def test_the_same_again_is_answered_from_memory_with_its_date(house: House, web: Web) -> None:
+async def test_the_same_again_is_answered_from_memory_with_its_date(house: TalkSetup, web: Web) -> None:
     await house.ask("Research the latest Python async best practices")
     searched = list(web.searched)
     found = await house.ask("What are best practices for Python async code?")
@@ -254,7 +278,7 @@ async def test_the_same_again_is_answered_from_memory_with_its_date(house: House
 
 @pytest.mark.req("RES-EDGE-03", "RES-US4.2", "RES-US4.3")
 async def test_a_model_that_would_search_again_is_sent_to_memory(
-    wired: House, web: Web, model: ScriptedModel
+    wired: TalkSetup, web: Web, model: ScriptedModel
 ) -> None:
     await remember(
         wired,
@@ -277,7 +301,7 @@ async def test_a_model_that_would_search_again_is_sent_to_memory(
 
 
 async def test_an_address_that_no_tool_returned_is_not_named(
-    wired: House, web: Web, model: ScriptedModel
+    wired: TalkSetup, web: Web, model: ScriptedModel
 ) -> None:
     model.answer(
         *searching(web, "capital France", "/atlas/france"),
@@ -301,7 +325,7 @@ async def test_a_search_that_never_answers_ends_without_confidence_and_with_its_
 
 
 @pytest.mark.req("RES-EDGE-02")
-async def test_a_search_that_answers_with_garbage_is_explained(house: House, web: Web) -> None:
+async def test_a_search_that_answers_with_garbage_is_explained(house: TalkSetup, web: Web) -> None:
     web.broken = "garbage"
     found = await house.ask("What is the capital of France?")
     assert (found.confidence, "did not answer with search results" in found.reasoning) == (0.0, True)
@@ -309,7 +333,7 @@ async def test_a_search_that_answers_with_garbage_is_explained(house: House, web
 
 @pytest.mark.req("RES-EDGE-02", "RES-EDGE-06")
 async def test_a_model_whose_search_failed_cannot_be_sure_of_itself(
-    wired: House, web: Web, model: ScriptedModel
+    wired: TalkSetup, web: Web, model: ScriptedModel
 ) -> None:
     web.broken = "garbage"
     model.answer(*searching(web, "capital France")[:2], answer("Paris, of course.", confidence=1.0))
@@ -317,7 +341,7 @@ async def test_a_model_whose_search_failed_cannot_be_sure_of_itself(
     assert (found.confidence, "web_search failed" in found.reasoning) == (0.0, True)
 
 
-async def test_a_spent_quota_is_told_in_plain_words(wired: House, model: ScriptedModel) -> None:
+async def test_a_spent_quota_is_told_in_plain_words(wired: TalkSetup, model: ScriptedModel) -> None:
     model.answer(QUOTA)
     found = await wired.ask("What is the capital of France?")
     assert (found.status, "quota" in found.answer.lower(), found.confidence) == (
@@ -342,8 +366,23 @@ async def test_a_model_that_hangs_ends_the_turn_in_words(
     assert (found.status, found.confidence) == (AnswerStatus.FAILED, 0.0)
 
 
-@pytest.mark.req("RES-EDGE-01", "RES-FR-005", "RES-SC-001")
-async def test_without_any_server_the_researcher_does_not_start_and_names_each_cause(house: House) -> None:
+@pytest.mark.req("RES-SC-001", "RES-FR-005")
+async def test_the_researcher_and_its_three_servers_are_ready_in_time(
+    tmp_path: Path, database_url: str, web: Web, model: ScriptedModel
+) -> None:
+    async with within(10), open_house(tmp_path, database_url, web, **wire(model)) as house:
+        connected = await setup_mcp_tools(house.platform.orchestrator)
+        listed = {tool.spec.name for tool in house.platform.orchestrator.registry if tool.available}
+    assert (set(connected), {"web_search", "read_file", "get_current_time"} <= listed) == (
+        {"web", "files", "time"},
+        True,
+    )
+
+
+@pytest.mark.req("RES-EDGE-01", "RES-FR-005")
+async def test_without_any_server_the_researcher_does_not_start_and_names_each_cause(
+    house: TalkSetup,
+) -> None:
     lifecycle = house.platform.orchestrator.lifecycle
     before = await house.ask("What is the capital of France?")
 
@@ -377,6 +416,7 @@ def ancestors(span: ReceivedSpan, spans: Sequence[ReceivedSpan]) -> list[str]:
     return names
 
 
+@pytest.mark.req("RES-US5-IT", "RES-ART-II.D")
 @pytest.mark.req("RES-FR-031", "RES-SC-008")
 async def test_the_spans_of_a_run_reach_a_collector(tmp_path: Path, database_url: str, web: Web) -> None:
     with running_collector() as collector:

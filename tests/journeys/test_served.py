@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
-from tests.owner import owner_headers
+from tests.support.owner import owner_headers
 
 SERVER = Path(__file__).parents[1] / "servers" / "raw.py"
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -126,26 +126,44 @@ async def test_steward_up_serves_the_gateway_beside_the_api(environment: dict[st
             assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
 
 
-async def test_a_key_is_asked_for_where_a_part_is_served_alone(environment: dict[str, str]) -> None:
-    async with started(environment, "serve", "time", "--http", "0") as url:
+@pytest.mark.req("TODO-TOOL-1", "TODO-MTR-002", "TODO-ENT-User")
+async def test_a_part_served_alone_asks_for_a_key_and_tasks_for_their_user(
+    environment: dict[str, str],
+) -> None:
+    async with started(environment, "serve", "tasks", "--http", "0") as url:
         with pytest.raises(Exception, match="A key is needed"):
             async with Client(f"{url}/mcp") as mcp:
                 await mcp.list_tools()
         async with Client(keyed(environment, f"{url}/mcp")) as mcp:
-            assert [tool.name for tool in await mcp.list_tools()] == ["get_current_time"]
+            assert len(await mcp.list_tools()) == 5
+            nobodys = await mcp.call_tool_mcp("add_task", {"title": "Buy milk"})
+            own = await mcp.call_tool_mcp("add_task", {"user_id": "local", "title": "Buy milk"})
+    assert nobodys.structured_content["code"] == "INVALID_USER"
+    assert own.structured_content["success"] is True
 
 
+@pytest.mark.req("TODO-TOOL-4-TASK_NOT_FOUND", "TODO-TOOL-4-INVALID_USER")
 @pytest.mark.parametrize(("options", "left"), [((), 1), (("--client-confirms",), 0)])
 async def test_the_task_server_asks_before_it_deletes_unless_the_client_confirms(
     environment: dict[str, str], options: tuple[str, ...], left: int
 ) -> None:
     me = {"user_id": "local"}
     async with Client(piped(environment, "tasks", *options)) as mcp:
-        assert len(await mcp.list_tools()) == 5
+        wanted = [tool.input_schema["required"] for tool in await mcp.list_tools()]
+        assert ["user_id" in names for names in wanted] == [True] * 5
+        nobodys = await mcp.call_tool_mcp("add_task", {"title": "Buy milk"})
+        assert nobodys.structured_content["code"] == "INVALID_USER"
         made = await mcp.call_tool_mcp("add_task", {**me, "title": "Buy milk"})
         task = made.structured_content["task"]["id"]
+        nowhere = await mcp.call_tool_mcp("delete_task", {**me, "task_id": "task_nowhere"})
+        nobody = await mcp.call_tool_mcp("delete_task", {"user_id": "nobody", "task_id": task})
         deleted = await mcp.call_tool_mcp("delete_task", {**me, "task_id": task})
         listed = await mcp.call_tool_mcp("list_tasks", me)
+    refused = [each.structured_content for each in (nowhere, nobody)]
+    assert [(each["code"], each["message"]) for each in refused] == [
+        ("TASK_NOT_FOUND", "Task not found"),  # there is nothing that a person need agree to
+        ("INVALID_USER", "User not found"),
+    ]
     assert deleted.is_error is bool(left)
     assert len(listed.structured_content["tasks"]) == left
     if left:

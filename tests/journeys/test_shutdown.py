@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.running import SECONDS_TO_START, UP, steward_up, surroundings
-from tests.waiting import until
+from tests.support.running import SECONDS_TO_START, UP, steward_up, surroundings
+from tests.support.waiting import until
 
 IN_A_TERMINAL = Path(__file__).parents[1] / "programs" / "in_a_terminal.py"
 SLOW = """

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.running import steward_up
+from tests.support.limits import within
+from tests.support.running import steward_up
 
 
 async def ask(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
@@ -23,8 +24,9 @@ async def ask(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.req("TODO-SC-001", "TODO-SC-007", "TODO-ABR-022")
 async def test_a_tasks_life_by_asking(home: Path, database_url: str) -> None:
-    async with steward_up(home, database_url, STEWARD_MODEL="planner"):
-        code, answer = await ask(home, "Add buy milk to my tasks", "--agent", "tasks")
+    async with steward_up(home, database_url, STEWARD_MODEL="planner"), within(120):
+        async with within(5):
+            code, answer = await ask(home, "Add buy milk to my tasks", "--agent", "tasks")
         here = answer["conversation"]
         lived = [(code, answer["status"], answer["answer"])]
         for said in (

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.scripted_model import RATE_LIMIT, Say
-from tests.task_house import House, Person, call, look, task_house, touch
+from tests.support.scripted_model import RATE_LIMIT, Say
+from tests.support.task_setup import Person, TaskSetup, call, look, task_house, touch
 
 from steward.conversations.model import Answer, AnswerStatus, CallStatus
 
@@ -13,7 +13,7 @@ TROUBLE = "I'm having trouble updating your tasks right now. Please try again."
 
 
 @pytest.fixture(params=["planner", "model"])
-async def house(request: pytest.FixtureRequest, home: Path, database_url: str) -> AsyncIterator[House]:
+async def house(request: pytest.FixtureRequest, home: Path, database_url: str) -> AsyncIterator[TaskSetup]:
     async with task_house(home, database_url, scripted=request.param == "model") as house:
         yield house
 
@@ -25,8 +25,9 @@ def called(answer: Answer) -> list[str]:
 # --- story 1: adding ---
 
 
+@pytest.mark.req("TODO-US1-IT")
 @pytest.mark.req("TODO-US1.1", "TODO-ABR-007", "TODO-ABR-013", "TODO-ABR-026", "TODO-SC-003")
-async def test_adding_by_a_sentence(house: House) -> None:
+async def test_adding_by_a_sentence(house: TaskSetup) -> None:
     ana = await house.person()
     answer = await ana.say(
         "Add buy milk to my tasks",
@@ -38,7 +39,7 @@ async def test_adding_by_a_sentence(house: House) -> None:
 
 
 @pytest.mark.req("TODO-US1.2", "TODO-ABR-015")
-async def test_date_and_importance_are_taken_from_the_sentence_and_confirmed(house: House) -> None:
+async def test_date_and_importance_are_taken_from_the_sentence_and_confirmed(house: TaskSetup) -> None:
     ana = await house.person()
     answer = await ana.say(
         "Add call mom tomorrow, it's important",
@@ -51,7 +52,7 @@ async def test_date_and_importance_are_taken_from_the_sentence_and_confirmed(hou
 
 
 @pytest.mark.req("TODO-US1.3")
-async def test_remember_means_add(house: House) -> None:
+async def test_remember_means_add(house: TaskSetup) -> None:
     ana = await house.person()
     answer = await ana.say(
         "remember eggs", call("add_task", title="eggs"), Say("I've added 'eggs' to your tasks.")
@@ -62,8 +63,9 @@ async def test_remember_means_add(house: House) -> None:
 # --- story 2: listing ---
 
 
+@pytest.mark.req("TODO-US2-IT")
 @pytest.mark.req("TODO-US2.1", "TODO-ABR-008")
-async def test_tasks_are_shown_as_a_numbered_list(house: House) -> None:
+async def test_tasks_are_shown_as_a_numbered_list(house: TaskSetup) -> None:
     ana = await house.person(
         "buy milk", "call mom", **{"call mom": {"due_date": "tomorrow", "priority": "high"}}
     )
@@ -73,7 +75,7 @@ async def test_tasks_are_shown_as_a_numbered_list(house: House) -> None:
 
 
 @pytest.mark.req("TODO-US2.2")
-async def test_only_what_is_due_today_is_shown_to_who_asks_for_that(house: House) -> None:
+async def test_only_what_is_due_today_is_shown_to_who_asks_for_that(house: TaskSetup) -> None:
     ana = await house.person(
         "pay rent",
         "call mom",
@@ -89,7 +91,7 @@ async def test_only_what_is_due_today_is_shown_to_who_asks_for_that(house: House
 
 
 @pytest.mark.req("TODO-US2.3")
-async def test_an_empty_list_is_said_kindly(house: House) -> None:
+async def test_an_empty_list_is_said_kindly(house: TaskSetup) -> None:
     ana = await house.person()
     answer = await ana.say("List my todos", look(), Say("You don't have any tasks yet."))
     assert (answer.answer, called(answer)) == ("You don't have any tasks yet.", ["list_tasks"])
@@ -98,8 +100,9 @@ async def test_an_empty_list_is_said_kindly(house: House) -> None:
 # --- story 3: completing ---
 
 
+@pytest.mark.req("TODO-US3-IT", "TODO-ASM-4")
 @pytest.mark.req("TODO-US3.1", "TODO-ABR-009", "TODO-ABR-024")
-async def test_saying_what_was_done_completes_it(house: House) -> None:
+async def test_saying_what_was_done_completes_it(house: TaskSetup) -> None:
     ana = await house.person("buy milk", "call mom")
     answer = await ana.say(
         "I bought the milk",
@@ -114,7 +117,7 @@ async def test_saying_what_was_done_completes_it(house: House) -> None:
 
 
 @pytest.mark.req("TODO-US3.2", "TODO-EDGE-02", "TODO-ABR-018", "TODO-ABR-006", "TODO-SC-008")
-async def test_several_matches_are_listed_and_the_answer_chooses(house: House) -> None:
+async def test_several_matches_are_listed_and_the_answer_chooses(house: TaskSetup) -> None:
     ana = await house.person("team meeting", "client meeting")
     several = "I found multiple tasks with 'meeting'. Which one did you complete?"
     asked = await ana.say(
@@ -136,7 +139,7 @@ async def test_several_matches_are_listed_and_the_answer_chooses(house: House) -
 
 
 @pytest.mark.req("TODO-US3.3", "TODO-EDGE-03", "TODO-ABR-017")
-async def test_a_task_that_is_not_there_is_said_with_an_offer_that_a_yes_takes(house: House) -> None:
+async def test_a_task_that_is_not_there_is_said_with_an_offer_that_a_yes_takes(house: TaskSetup) -> None:
     ana = await house.person("buy milk")
     sorry = "I couldn't find a task matching 'xyz'. Would you like to see your current tasks?"
     answer = await ana.say("Complete the xyz task", look(search="xyz"), Say(sorry))
@@ -147,7 +150,7 @@ async def test_a_task_that_is_not_there_is_said_with_an_offer_that_a_yes_takes(h
 
 
 @pytest.mark.req("TODO-EDGE-03", "TODO-ABR-017")
-async def test_deleting_what_is_not_there_deletes_nothing(house: House) -> None:
+async def test_deleting_what_is_not_there_deletes_nothing(house: TaskSetup) -> None:
     ana = await house.person("buy milk")
     sorry = "I couldn't find a task matching 'gym'. Would you like to see your current tasks?"
     answer = await ana.say("Delete the gym task", look(), Say(sorry))
@@ -161,8 +164,9 @@ async def asked_to_delete(ana: Person) -> Answer:
     return await ana.say("Delete old reminder", look(), touch("delete_task", "old reminder"))
 
 
+@pytest.mark.req("TODO-US4-IT")
 @pytest.mark.req("TODO-US4.1", "TODO-ABR-010", "TODO-ABR-014", "TODO-SC-004")
-async def test_deleting_asks_first(house: House) -> None:
+async def test_deleting_asks_first(house: TaskSetup) -> None:
     ana = await house.person("old reminder", "buy milk")
     answer = await asked_to_delete(ana)
     asked, _, call = answer.answer.partition("\n\n```\n")
@@ -173,7 +177,7 @@ async def test_deleting_asks_first(house: House) -> None:
 
 
 @pytest.mark.req("TODO-US4.2", "TODO-SC-003")
-async def test_yes_deletes_that_one_task(house: House) -> None:
+async def test_yes_deletes_that_one_task(house: TaskSetup) -> None:
     ana = await house.person("old reminder", "buy milk")
     await asked_to_delete(ana)
     answer = await ana.say("Yes, delete it", Say("I've deleted 'old reminder' from your tasks."))
@@ -182,19 +186,21 @@ async def test_yes_deletes_that_one_task(house: House) -> None:
 
 
 @pytest.mark.req("TODO-US4.3", "TODO-ABR-016")
-async def test_no_keeps_it(house: House) -> None:
+async def test_no_keeps_it(house: TaskSetup) -> None:
     ana = await house.person("old reminder")
     await asked_to_delete(ana)
     answer = await ana.say("No, keep it", Say("Okay, I'll keep 'old reminder' in your tasks."))
     assert answer.answer == "Okay, I'll keep 'old reminder' in your tasks."
     assert (list(await ana.tasks()), "delete_task" in ana.ran()) == (["old reminder"], False)
+    assert [(call.tool, call.status) for call in answer.tool_calls] == [("delete_task", CallStatus.REJECTED)]
+    assert answer.reasoning == "Did not call delete_task: the person said no."
 
 
 @pytest.mark.req("TODO-ABR-014", "TODO-SC-004")
 @pytest.mark.parametrize(
     "said", ["hmm", "maybe", "what do you mean?", "yes but not that one", "show my tasks"]
 )
-async def test_whatever_is_not_a_yes_deletes_nothing(house: House, said: str) -> None:
+async def test_whatever_is_not_a_yes_deletes_nothing(house: TaskSetup, said: str) -> None:
     ana = await house.person("old reminder")
     await asked_to_delete(ana)
     await ana.say(said, look(), Say("Deleted, as you wished!"))
@@ -205,8 +211,8 @@ async def test_whatever_is_not_a_yes_deletes_nothing(house: House, said: str) ->
 
 
 @pytest.mark.req("TODO-US5.1", "TODO-ABR-011")
-async def test_a_meeting_is_moved_to_another_time_on_its_day(house: House) -> None:
-    ana = await house.person("meeting", meeting={"due_date": "tomorrow at 3pm"})
+async def test_a_meeting_is_moved_to_another_time_on_its_day(house: TaskSetup) -> None:
+    ana = await house.person("meeting", meeting={"due_date": "today at 3pm"})
     before = (await ana.tasks())["meeting"]["due_date"]
     answer = await ana.say(
         "Change meeting to 4pm",
@@ -215,15 +221,12 @@ async def test_a_meeting_is_moved_to_another_time_on_its_day(house: House) -> No
         Say("I've updated the meeting time to 4pm."),
     )
     after = (await ana.tasks())["meeting"]["due_date"]
-    assert (before[:13].replace("T15", "T16"), "4pm" in answer.answer, "meeting" in answer.answer) == (
-        after[:13],
-        True,
-        True,
-    )
+    assert (answer.answer, after) == ("I've updated the meeting time to 4pm.", before.replace("T15", "T16"))
 
 
+@pytest.mark.req("TODO-US5-IT")
 @pytest.mark.req("TODO-US5.2", "TODO-ABR-011", "TODO-ABR-015")
-async def test_a_priority_is_changed(house: House) -> None:
+async def test_a_priority_is_changed(house: TaskSetup) -> None:
     ana = await house.person("groceries", "buy milk")
     answer = await ana.say(
         "Make the groceries task high priority",
@@ -239,7 +242,7 @@ async def test_a_priority_is_changed(house: House) -> None:
 
 
 @pytest.mark.req("TODO-EDGE-01", "TODO-ABR-006", "TODO-SC-008")
-async def test_a_lone_noun_is_asked_about_and_a_yes_adds_it(house: House) -> None:
+async def test_a_lone_noun_is_asked_about_and_a_yes_adds_it(house: TaskSetup) -> None:
     ana = await house.person()
     asked = await ana.say("groceries", Say("Would you like me to add 'groceries' as a new task?"))
     assert (asked.answer, asked.status) == (
@@ -257,7 +260,7 @@ async def test_a_lone_noun_is_asked_about_and_a_yes_adds_it(house: House) -> Non
 
 
 @pytest.mark.req("TODO-EDGE-04")
-async def test_add_alone_asks_what_and_the_answer_is_added(house: House) -> None:
+async def test_add_alone_asks_what_and_the_answer_is_added(house: TaskSetup) -> None:
     ana = await house.person()
     asked = await ana.say("Add", Say("What would you like to add?"))
     assert (asked.answer, asked.status) == ("What would you like to add?", AnswerStatus.QUESTION)
@@ -280,7 +283,7 @@ async def test_add_alone_asks_what_and_the_answer_is_added(house: House) -> None
     ],
 )
 async def test_a_failing_server_is_said_kindly_once_and_the_conversation_goes_on(
-    house: House, said: str, tool: str
+    house: TaskSetup, said: str, tool: str
 ) -> None:
     ana = await house.person("buy milk")
     first = {
@@ -296,7 +299,18 @@ async def test_a_failing_server_is_said_kindly_once_and_the_conversation_goes_on
     assert again.answer == "You have 1 task:\n1. buy milk"
 
 
-async def refuse_changes(house: House) -> None:
+@pytest.mark.req("TODO-EDGE-05", "TODO-ABR-019", "TODO-ABR-020", "TODO-SC-006")
+async def test_an_absent_task_server_is_said_kindly_and_the_conversation_goes_on(house: TaskSetup) -> None:
+    ana = await house.person("buy milk")
+    await house.platform.orchestrator.lifecycle.stop("tasks")
+    answer = await ana.say("Add pay rent", Say("I have no tool for that."))
+    assert (answer.answer, answer.status, answer.tool_calls) == (TROUBLE, AnswerStatus.FAILED, ())
+    await house.platform.orchestrator.lifecycle.start("tasks")
+    again = await ana.say("Show my tasks", look(), Say("You have 1 task:\n1. buy milk"))
+    assert again.answer == "You have 1 task:\n1. buy milk"
+
+
+async def refuse_changes(house: TaskSetup) -> None:
     """From now on the database takes no more changes of tasks, as with a full disk."""
     async with house.platform.database.transaction() as connection:
         await connection.execute(
@@ -320,8 +334,9 @@ async def test_too_many_requests_are_said_kindly(home: Path, database_url: str) 
 # --- the whole of it ---
 
 
-@pytest.mark.req("TODO-SC-001", "TODO-SC-007", "TODO-ABR-022")
-async def test_a_life_from_adding_to_deleting_in_one_conversation(house: House) -> None:
+@pytest.mark.req("TODO-PHASE-interface")
+@pytest.mark.req("TODO-ABR-022")
+async def test_a_life_from_adding_to_deleting_in_one_conversation(house: TaskSetup) -> None:
     ana = await house.person()
     said = [
         await ana.say(

@@ -1,7 +1,8 @@
 """Requests of people who have not seen the program, to the default agent with six servers connected.
 
 Written without sight of the code (tests/requests/). When the program first met them, .63 of the first set
-were right, without the taught reader in front, and .72 of the second, with it. Both keep what they reached.
+were right, without the taught reader in front, .72 of the second, with it, .77 of the third, .69 of the
+fourth and .61 of the fifth. They keep what they reached.
 """
 
 import json
@@ -9,17 +10,26 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.talking import ANA, House, open_house
+import time_machine
+from tests.support.talking import ANA, TalkSetup, open_house
 
-from steward.agents.toolset import reads_only
+from steward.agents.turn.toolset import reads_only
 from steward.contract.call import Done, ToolCall
 from steward.conversations.model import Answer, AnswerStatus, CallRecord
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 
+MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+WEDNESDAY = MONDAY + timedelta(days=2)
+WRITTEN = {
+    "first": MONDAY,
+    "second": MONDAY,
+    **dict.fromkeys(("third", "fourth", "fifth"), WEDNESDAY),
+}  # the days they speak from
 SETS = Path(__file__).parent.parent / "requests"
 SERVER = Path(__file__).parent.parent / "programs" / "serve_definitions.py"
 _LOOSE = re.compile(r"[\s,./\-_*^'\"?!:]")
@@ -70,7 +80,7 @@ def meant(wanted: Mapping[str, Any], call: CallRecord, titles: Mapping[str, str]
 class Listener:
     """Plays one set against a house and counts what came of it."""
 
-    def __init__(self, house: House, database: Database, folder: Path) -> None:
+    def __init__(self, house: TalkSetup, database: Database, folder: Path) -> None:
         self._house = house
         self._database = database
         self._folder = folder
@@ -105,6 +115,8 @@ class Listener:
         return result.data
 
     def _changes(self, call: CallRecord) -> bool:
+        if call.tool == "request_human_input":  # a question to the person
+            return False
         found = self._house.platform.orchestrator.registry.find(call.tool)
         return found is None or not reads_only(found.spec)
 
@@ -128,8 +140,17 @@ class Listener:
         return "right" if gap == ("gap" in expect) else "wrong"
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("name", "right", "wrong_effects"), [("first", 0.82, 0.06), ("second", 0.74, 0.12)])
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("name", "right", "wrong_effects"),
+    [
+        ("first", 0.82, 0.06),
+        ("second", 0.74, 0.12),
+        ("third", 0.86, 0.05),
+        ("fourth", 0.82, 0.08),
+        ("fifth", 0.71, 0.13),
+    ],
+)
 async def test_requests_that_were_written_without_sight_of_the_program(
     tmp_path: Path,
     database_url: str,
@@ -160,7 +181,8 @@ async def test_requests_that_were_written_without_sight_of_the_program(
             await house.platform.orchestrator.lifecycle.start(agent)
         listener = Listener(house, database, tmp_path)
         for row in rows:
-            verdict = await listener.verdict(row)
+            with time_machine.travel(WRITTEN[name]):
+                verdict = await listener.verdict(row)
             counted[verdict] += 1
             missed += [f"{verdict}: {row['request']}"] if verdict != "right" else []
     assert counted["right"] / len(rows) >= right, "\n".join(missed)

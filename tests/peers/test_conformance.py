@@ -8,12 +8,17 @@ import asyncio
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.peers.house import FIXTURES, meeting, npm, own, server
+from tests.peers.setup import FIXTURES, meeting, npm, own, server
 
+from steward.contract.tool import RiskLevel
+from steward.servers.gateway.long_calls import LongCalls
 from steward.servers.gateway.views import View
+from steward.storage.database.postgres import Database
+from steward.storage.long_calls import PostgresLongCalls
 
 SUITES = ("2025-11-25", "2026-07-28")
 AT_ONCE = 2
@@ -26,6 +31,23 @@ NOT_OURS = {
     "(RFC 8414, section 3.3, has clients refuse that); 0.2.0 corrected it",
 }
 """Scenarios that cannot pass and why that is the suite's doing. One that passes must leave this list."""
+
+EXTENSIONS = frozenset(
+    {
+        "tasks-lifecycle",
+        "tasks-capability-negotiation",
+        "tasks-wire-fields",
+        "tasks-request-state-removal",
+        "tasks-mrtr-input",
+        "tasks-request-headers",
+        "tasks-dispatch-and-envelope",
+        "tasks-mrtr-composition",
+    }
+)
+"""What is served of the extensions, which the suite runs but does not score. `tasks-required-task-error`
+wants a tool that cannot be called without a handle, and none here is such a tool;
+`tasks-status-notifications` tests nothing yet.
+"""
 
 
 class Everything(frozenset[str]):
@@ -55,20 +77,27 @@ def suite(version: str) -> list[str]:
 
 @pytest.mark.req("ORC-Q19", "ORC-FR-004")
 @pytest.mark.parametrize("version", SUITES)
-async def test_every_server_scenario_passes_against_the_gateway(version: str, tmp_path: Path):
-    behind = server("suite", own("conformance_server.py"), namespace="")
+async def test_every_server_scenario_passes_against_the_gateway(
+    version: str, database: Database, tmp_path: Path
+):
+    behind = replace(
+        server("suite", own("conformance_server.py"), namespace=""), risk=(("*", RiskLevel.REVERSIBLE),)
+    )
     searching = View(many=0, pinned=Everything())
     chosen = ["--suite", "all"] if version == "2025-11-25" else ["--requirements", version]
-    async with meeting(behind, view=searching) as met:
+    long_calls = LongCalls(PostgresLongCalls(database), after=0.3)
+    async with meeting(behind, view=searching, long_calls=long_calls) as met:
         command = [*suite(version), "server", "--url", met.url, *chosen, "-o", str(tmp_path)]
         output = await run(*command)
         assert met.orchestrator.metrics is not None
     results = {found["name"]: int(found["failed"]) for found in _RESULT.finditer(output)}
-    unscored = set(re.findall(r"^  [✓✗] (\S+) \(extension\)", output, re.MULTILINE))
+    unscored = set(re.findall(r"^  [✓✗] (\S+) \(extension\)", output, re.MULTILINE)) - EXTENSIONS
+    assert version == "2025-11-25" or set(results) >= EXTENSIONS, output[-2000:]
     assert len(results) > 30, output[-2000:]
     assert {name for name, failed in results.items() if failed} - unscored == set(), output[-4000:]
 
 
+@pytest.mark.req("ORC-ASM-1")
 @pytest.mark.req("ORC-Q19", "ORC-FR-004", "ORC-FR-005")
 @pytest.mark.parametrize("version", SUITES)
 async def test_every_client_scenario_passes_with_our_connections(version: str, tmp_path: Path):

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.peers.house import npm
+from tests.peers.setup import npm
 from tests.peers.test_peers import printed
 
 

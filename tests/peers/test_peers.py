@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
-from tests.deciders import deciding
-from tests.peers.house import FIXTURES, Meeting, installed, meeting, npm, own, pypi, server
+from tests.peers.setup import FIXTURES, Meeting, installed, meeting, npm, own, pypi, server
+from tests.support.deciders import deciding
+from tests.support.gateway_setup import told
 
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.proposals import state_name
-from steward.providers.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 
@@ -44,10 +45,10 @@ async def test_the_filesystem_server_reads_and_asks_before_it_writes(tmp_path: P
         async with Client(met.url) as mcp:
             change = {"path": str(tmp_path / "new.txt"), "content": "x"}
             waiting = await mcp.call_tool_mcp("fs__write_file", change)
-        assert waiting.structured_content["status"] == "pending_approval"
+        assert told(waiting)["status"] == "pending_approval"
         assert not (tmp_path / "new.txt").exists()
         person = Caller(CallerKind.PERSON, "me")
-        proposal = waiting.structured_content["proposal_id"]
+        proposal = told(waiting)["proposal_id"]
         await met.orchestrator.approvals.approve(proposal, by=deciding(person.id))
         assert (tmp_path / "new.txt").read_text() == "x"
 

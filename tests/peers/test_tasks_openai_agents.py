@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.peers.house import FIXTURES, ROOT, pypi
+from tests.peers.setup import FIXTURES, ROOT, pypi
 
 SERVER = ROOT / "tests" / "programs" / "serve_tasks.py"
 
 
+@pytest.mark.req("TODO-PHASE-intelligence")
 @pytest.mark.req("TODO-TOOL-1", "TODO-TOOL-2", "TODO-TOOL-3", "TODO-TOOL-4", "TODO-TOOL-5")
 async def test_an_agent_of_the_openai_sdk_keeps_the_list(database_url: str, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(

@@ -6,9 +6,9 @@ import resource
 import sys
 from pathlib import Path
 
-from tests.library import open_base
+from tests.support.library import open_base
 
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 
 
 def data_bytes() -> int:

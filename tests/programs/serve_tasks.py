@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 
-from steward.storage.postgres import Database, External
+from steward.storage.database.postgres import Database, External
 from steward.storage.tasks import PostgresUserStore
 from steward.tasks.model import User
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.running import steward_up
+from tests.support.running import steward_up
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"

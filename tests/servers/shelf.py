@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from fastmcp import FastMCP
+from mcp_types import CompletionArgument
 
 mcp: FastMCP = FastMCP("shelf")
 SENT = Path(sys.argv[1]) if len(sys.argv) > 1 else None
@@ -58,6 +59,18 @@ def rules() -> str:
 def summary(path: str) -> str:
     """Sum a file up."""
     return f"Sum this up: {Path(path).read_text()}"
+
+
+@mcp.completion
+async def paths(ref: object, argument: CompletionArgument, context: object) -> list[str]:
+    """The files of a folder that begin so, as a file server completes them."""
+    del ref, context
+    _sent(argument.value)
+    return names_in(*argument.value.rsplit("/", 1))
+
+
+def names_in(folder: str, start: str) -> list[str]:
+    return sorted(each.name for each in Path(folder).iterdir() if each.name.startswith(start))
 
 
 def _sent(words: str) -> str:

@@ -15,6 +15,7 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.req("ORC-ASM-5")
 @pytest.mark.req("RES-FR-029", "RES-FR-027", "RES-FR-028")
 def test_the_defaults_are_the_documented_ones() -> None:
     settings = load_settings()

@@ -1,5 +1,6 @@
 """Who may do what, and what every request passes first."""
 
+import resource
 from collections.abc import AsyncIterator
 
 import httpx
@@ -10,7 +11,7 @@ from tests.integration.api.conftest import Connect
 from steward.bootstrap import Platform, open_platform
 from steward.settings import Settings
 from steward.surfaces.api.app import create_app
-from steward.surfaces.instance import proof
+from steward.surfaces.instance import OF_A_COMMAND, proof
 
 ROLES = ("read", "use", "approve", "admin")
 ROUTES = [
@@ -23,6 +24,8 @@ ROUTES = [
     ("GET", "/v1/proposals/none", "read"),
     ("GET", "/v1/questions", "read"),
     ("GET", "/v1/executions", "read"),
+    ("GET", "/v1/executions/verify", "admin"),
+    ("GET", "/v1/executions/x/receipt", "read"),
     ("GET", "/v1/traces/none", "read"),
     ("GET", "/metrics", "read"),
     ("POST", "/v1/tools/none/call", "use"),
@@ -31,9 +34,19 @@ ROUTES = [
     ("POST", "/v1/questions/none/answer", "approve"),
     ("POST", "/v1/tools/none/accept", "approve"),
     ("GET", "/v1/me", "read"),
+    ("GET", "/v1/schedules", "read"),
+    ("POST", "/v1/schedules/none/pause", "use"),
+    ("PATCH", "/v1/schedules/none", "use"),
+    ("DELETE", "/v1/schedules/none", "use"),
+    ("GET", "/v1/notices", "read"),
+    ("PUT", "/v1/users/local/addresses/desktop", "admin"),
     ("GET", "/v1/knowledge/projects", "read"),
     ("PUT", "/v1/knowledge/collections/none/files/a.md", "use"),
     ("POST", "/v1/tools/none/trust", "admin"),
+    ("GET", "/v1/policy", "read"),
+    ("PUT", "/v1/policy", "admin"),
+    ("POST", "/v1/policy/replay", "admin"),
+    ("DELETE", "/v1/policy/rules/none", "approve"),
     ("POST", "/v1/tools", "admin"),
     ("PUT", "/v1/tools/none", "admin"),
     ("DELETE", "/v1/tools/none", "admin"),
@@ -108,6 +121,19 @@ async def test_whoever_watches_without_a_key_learns_the_status_only(
     assert (await api.get("/readyz")).json() == {
         "status": "ready", "problems": {}, "agents": {}, "configuration": {},
     }  # fmt: skip
+
+
+async def test_a_full_disk_is_named_to_whoever_watches(api: httpx.AsyncClient, connect: Connect) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (700, before[1]))  # as a disk with that much room
+    try:
+        told = await api.get("/readyz")
+        stranger = await connect().get("/readyz")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (told.status_code, stranger.json()) == (503, {"status": "not ready"})
+    assert "Free space" in told.json()["problems"]["disk"]
+    assert (await api.get("/readyz")).status_code == 200
 
 
 async def test_a_steward_proves_that_it_knows_the_token_without_showing_it(
@@ -208,3 +234,24 @@ async def test_requests_carry_an_id_that_calls_and_problems_repeat(api: httpx.As
     assert called.json()["correlation_id"] == "abc-2"
     (line,) = (await api.get("/v1/executions?tool=save_fact")).json()["items"]
     assert line["correlation_id"] == "abc-2"
+
+
+@pytest.mark.parametrize(
+    ("owner", "marked", "via"),
+    [
+        (True, False, "api"),  # a script of the owner's, with the token of the home
+        (True, True, "cli"),
+        (False, True, "api"),  # a key cannot say that it is the command line
+    ],
+)
+async def test_a_receipt_says_by_which_way_the_yes_came(
+    platform: Platform, connect: Connect, *, owner: bool, marked: bool, via: str
+) -> None:
+    root = connect(key=platform.owner_token)
+    made = (await root.post("/v1/keys", json={"name": "ana", "role": "approve"})).json()
+    asked = await root.post("/v1/tools/forget_memory/call", json={"arguments": {"everything": True}})
+    path = f"/v1/proposals/{asked.json()['proposal_id']}"
+    decider = root if owner else connect(key=made["token"])
+    mark = dict([OF_A_COMMAND]) if marked else {}
+    (await decider.post(f"{path}/approve", json={}, headers=mark)).raise_for_status()
+    assert (await root.get(path)).json()["receipt"]["via"] == via

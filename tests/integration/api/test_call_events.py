@@ -6,8 +6,8 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from tests.owner import owner_headers
-from tests.web_visits import served
+from tests.support.owner import owner_headers
+from tests.support.serving import served
 
 from steward.bootstrap import Platform
 from steward.contract.call import Channel, current_call

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.owner import owner_headers
-from tests.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
-from tests.waiting import until
-from tests.web_visits import served
+from tests.support.owner import owner_headers
+from tests.support.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
+from tests.support.serving import served
+from tests.support.waiting import until
 
 from steward.bootstrap import open_platform
 from steward.settings import load_settings
-from steward.surfaces.api import chat
 from steward.surfaces.api.app import create_app
+from steward.surfaces.api.routes import chat
 
 NOTE = CallTools(("save_fact", {"text": "The key is at Ana's."}))
 EVENTS = {"Accept": "text/event-stream"}

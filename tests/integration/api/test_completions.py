@@ -10,7 +10,7 @@ import pytest
 from tests.integration.api.conftest import Connect
 
 from steward.bootstrap import Platform
-from steward.surfaces.api.completions import chore_answer
+from steward.surfaces.api.openai.chores import chore_answer
 
 TITLE_PROMPT = """### Task:
 Generate a concise, 3-5 word title with an emoji summarizing the chat history.
@@ -25,6 +25,24 @@ JSON format: { "title": "your concise title here" }
 USER: delete the task old reminder
 ASSISTANT: Are you sure?
 </chat_history>"""
+
+
+def brought(name: str, description: str, **properties: str) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {key: {"type": "string", "description": said} for key, said in properties.items()},
+        "required": list(properties),
+    }
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+BROUGHT = [
+    brought("get_weather", "Get the weather of a city.", city="The city"),
+    brought("get_current_timestamp", "Get the current Unix timestamp in seconds."),
+    brought("search_chats", "Search what was said in earlier chats of this program.", query="Words"),
+    brought("write_note", "Write a note with this title and content.", title="Its title", content="The text"),
+    brought("book_table", "Book a table at a restaurant.", restaurant="Its name", time="When"),
+]
 
 
 @pytest.fixture
@@ -45,15 +63,18 @@ async def tasks(api: httpx.AsyncClient) -> list[str]:
 class Talk:
     """A chat program: keeps the words, sends all of them every time."""
 
-    def __init__(self, client: openai.AsyncOpenAI, *, stream: bool = False) -> None:
-        self._client = client
+    def __init__(
+        self, client: openai.AsyncOpenAI, *, stream: bool = False, tools: Any = None, model: str = "tasks"
+    ) -> None:
+        self._client, self._model = client, model
         self._stream = stream
+        self._more = {"tools": tools} if tools else {}
         self.messages: list[Any] = [{"role": "system", "content": "You are a pirate."}]
 
     async def say(self, text: str) -> str:
         self.messages.append({"role": "user", "content": text})
         made: Any = await self._client.chat.completions.create(
-            model="tasks", messages=self.messages, stream=self._stream, temperature=0.2
+            model=self._model, messages=self.messages, stream=self._stream, temperature=0.2, **self._more
         )
         if self._stream:
             parts = [chunk.choices[0].delta.content or "" async for chunk in made]
@@ -72,12 +93,14 @@ async def test_each_agent_is_a_model(client: openai.AsyncOpenAI) -> None:
         await client.models.retrieve("gpt-9")
 
 
+@pytest.mark.parametrize("tools", [None, BROUGHT])
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_conversation_with_an_approval_through_openais_client(
-    client: openai.AsyncOpenAI, api: httpx.AsyncClient, stream: bool
+    client: openai.AsyncOpenAI, api: httpx.AsyncClient, stream: bool, tools: Any
 ) -> None:
+    """Also where a program offers tools of its own with every message, as Open WebUI does."""
     await api.post("/v1/tasks", json={"title": "old reminder"})
-    talk = Talk(client, stream=stream)
+    talk = Talk(client, stream=stream, tools=tools)
     listed = await talk.say("list my tasks")
     asked = await talk.say("delete the task old reminder")
     before = await tasks(api)
@@ -89,6 +112,32 @@ async def test_a_conversation_with_an_approval_through_openais_client(
         [],
     )
     assert len((await api.get("/v1/conversations")).json()["items"]) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_programs_tool_is_called_where_it_is_meant_and_the_agent_answers_the_rest(
+    client: openai.AsyncOpenAI, api: httpx.AsyncClient, stream: bool
+) -> None:
+    talk = Talk(client, stream=stream, tools=BROUGHT, model="assistant")
+    assert "Tokyo" in await talk.say("what time is it in Tokyo?")
+    said: Any = [*talk.messages, {"role": "user", "content": "What is the weather in Paris?"}]
+    made = await client.chat.completions.create(model="assistant", messages=said, tools=BROUGHT)
+    (call,) = made.choices[0].message.tool_calls or ()
+    assert (call.function.name, json.loads(call.function.arguments)) == ("get_weather", {"city": "Paris"})  # type: ignore[union-attr]
+    found = {"role": "tool", "tool_call_id": call.id, "content": "It rains in Paris."}
+    talk.messages = [*said, made.choices[0].message.model_dump(exclude_none=True), found]
+    told = await client.chat.completions.create(model="assistant", messages=talk.messages, tools=BROUGHT)
+    assert "rains" in (told.choices[0].message.content or "")
+    talk.messages.append({"role": "assistant", "content": told.choices[0].message.content or ""})
+    await talk.say("Add buy rope to my tasks")
+    assert await tasks(api) == ["buy rope"]
+
+
+async def test_what_a_programs_tool_still_needs_is_asked(client: openai.AsyncOpenAI) -> None:
+    said: Any = [{"role": "user", "content": "Book a table at the restaurant"}]
+    made = await client.chat.completions.create(model="assistant", messages=said, tools=BROUGHT)
+    answer = made.choices[0].message
+    assert (answer.tool_calls, (answer.content or "").rstrip().endswith("?")) == (None, True)
 
 
 async def test_an_edited_history_starts_anew_and_its_yes_reaches_nothing(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from tests.owner import owner_headers
+from tests.support.owner import owner_headers
 
 from steward.bootstrap import Platform
 from steward.policy.access import Role

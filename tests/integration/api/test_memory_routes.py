@@ -20,8 +20,8 @@ async def test_forgetting_waits_for_a_person_and_says_how_much_it_forgot(api: ht
         ("Ana's phone number is 456.", "person:local")
     ]
     past = (await api.get("/v1/memory", params={"superseded": True})).json()["items"]
-    assert [item["superseded_by"] for item in past] == [None, stored["data"]["id"]]
-    waiting = await call(api, "forget_memory", id=stored["data"]["id"])
+    assert [item["superseded_by"] for item in past] == [None, stored["data"]]
+    waiting = await call(api, "forget_memory", id=stored["data"])
     assert (waiting.status_code, waiting.json()["status"]) == (202, "pending_approval")
     assert len((await api.get("/v1/memory")).json()["items"]) == 1
     done = await api.post(f"/v1/proposals/{waiting.json()['proposal_id']}/approve", json={})

@@ -1,14 +1,16 @@
 """The routes that the page needs beside everybody's."""
 
 import asyncio
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from steward.bootstrap import Platform
 from steward.bootstrap.samples import documentation
-from steward.surfaces.web.client import read_events
 
 
 async def test_the_caller_learns_who_they_are(api: httpx.AsyncClient) -> None:
@@ -18,6 +20,15 @@ async def test_the_caller_learns_who_they_are(api: httpx.AsyncClient) -> None:
         "user": "local",
         "trace_viewer": None,
     }
+
+
+def read_events(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
 
 
 async def collection(api: httpx.AsyncClient, name: str) -> None:
@@ -33,6 +44,9 @@ async def test_an_uploaded_file_is_kept_and_ingested(api: httpx.AsyncClient, pla
     assert (platform.settings.uploads_folder / "Notes" / "bees.md").read_bytes() == b"# Bees\n\nThey dance.\n"
     changed = await api.put(path, content=b"# Bees\n\nThey sing.\n")
     assert changed.json()["data"]["updated"] == 1
+    [item] = (await api.get("/v1/knowledge/collections/Notes/documents")).json()["items"]
+    assert item["source"] == "upload:Notes/bees.md"  # the same at whichever instance it arrives
+    assert item["metadata"]["kept_at"].endswith("/uploads/Notes/bees.md")
 
 
 async def test_an_upload_is_followed_passage_by_passage(api: httpx.AsyncClient, platform: Platform) -> None:
@@ -87,7 +101,7 @@ async def test_an_irreversible_tool_cannot_be_trusted_away(
 ) -> None:
     before = platform.settings.policy_file.read_text()
     refused = await api.post("/v1/tools/code_execution/trust")
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONFLICT")
+    assert (refused.status_code, refused.json()["code"]) == (409, "ALWAYS_REFUSED")
     assert platform.settings.policy_file.read_text() == before
 
 
@@ -98,8 +112,9 @@ async def test_trust_is_written_once_and_keeps_what_a_person_wrote(
     policy.write_text("# mine\nprotect = ['~/Private/**']\n")
     for _ in range(2):
         assert (await api.post("/v1/tools/log_to_obsidian/trust")).status_code == 200
-    expected = "# mine\nprotect = ['~/Private/**']\n\n[[rule]]\ntool = \"log_to_obsidian\"\ntrust = true\n"
-    assert policy.read_text() == expected
+    mine, rule = policy.read_text().split("\n\n")
+    assert mine == "# mine\nprotect = ['~/Private/**']"
+    assert rule == '[[rule]]\n# local said always\ntool = "log_to_obsidian"\ntrust = true\n'
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ async def test_a_tool_without_its_script_is_registered_with_a_warning_and_fails_
     assert "hello_world.py" in shape["error"]
 
 
+@pytest.mark.req("ORC-Q10")
 @pytest.mark.req("SKL-EDGE-01", "SKL-FR-014", "SKL-Q06")
 async def test_a_tool_that_outlasts_its_own_timeout_is_stopped_with_the_standard_error(
     api: httpx.AsyncClient,
@@ -188,7 +189,7 @@ async def test_a_question_nobody_could_be_asked_waits_and_its_answer_comes_back(
     assert (await api.post(address, json={"answer": "Oslo"})).status_code == 409
     assert (await api.post("/v1/questions/none/answer", json={"answer": "x"})).status_code == 404
     answered = (await api.post("/v1/tools/request_human_input/call", json=call)).json()
-    assert answered["data"] == {"answer": "Rome"}
+    assert answered["data"] == {"answer": "Rome", "asked_before": True}
     assert (await api.get("/v1/questions")).json()["items"] == []
 
 

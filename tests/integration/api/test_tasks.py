@@ -26,8 +26,9 @@ async def test_a_tasks_life_over_http(api: httpx.AsyncClient) -> None:
     assert (await api.post(f"/v1/tasks/{task_id}/complete")).json()["data"]["task"]["completed"] is True
     log = (await api.get(f"/v1/tasks/{task_id}/log")).json()["items"]
     assert [event["action"] for event in log] == ["added", "updated", "completed"]
-    undone = (await api.post("/v1/tasks/undo", json={})).json()
-    assert (undone["undone"]["action"], undone["task"]["completed"]) == ("completed", False)
+    undone = (await api.post("/v1/undo", json={"of": "tasks"})).json()
+    assert undone["data"]["message"] == "Taken back: completed the task 'buy oats'."
+    assert (await api.get(f"/v1/tasks/{task_id}")).json()["completed"] is False
     assert (await api.get(f"/v1/tasks/{task_id}")).json()["title"] == "buy oats"
 
 
@@ -68,8 +69,8 @@ async def test_words_become_a_task_and_find_one(api: httpx.AsyncClient) -> None:
         ("GET", "/v1/tasks/task_nope", None, 404, "TASK_NOT_FOUND"),
         ("GET", "/v1/tasks/a%00b/log", None, 404, "TASK_NOT_FOUND"),
         ("DELETE", "/v1/tasks/task_nope", None, 404, "TASK_NOT_FOUND"),
-        ("POST", "/v1/tasks/undo", {"task_id": "task_nope"}, 404, "TASK_NOT_FOUND"),
-        ("POST", "/v1/tasks/undo", {}, 409, "NOTHING_TO_UNDO"),
+        ("POST", "/v1/undo", {"of": "tasks:task_nope"}, 409, "NOTHING_TO_UNDO"),
+        ("POST", "/v1/undo", {"count": 0}, 422, "INVALID_INPUT"),
         ("POST", "/v1/tasks", {"titel": "x"}, 422, "INVALID_INPUT"),
         ("POST", "/v1/users", {"id": "a/b"}, 400, "INVALID_INPUT"),
         ("POST", "/v1/users", {"id": "x", "time_zone": "../../etc/passwd"}, 400, "INVALID_INPUT"),
@@ -117,6 +118,7 @@ async def test_each_key_sees_its_own_users_tasks_only(platform: Platform, connec
     assert [user.id for user in await platform.tasks.users.list()] == ["local"]
 
 
+@pytest.mark.req("TODO-ASM-1")
 @pytest.mark.req("TODO-TOOL-4")
 async def test_behind_the_door_an_agent_acts_for_its_sessions_user(platform: Platform) -> None:
     async def call(tool: str, **arguments: Any) -> Any:
@@ -148,3 +150,15 @@ async def test_without_its_agent_the_list_says_so(platform: Platform, api: httpx
     await platform.orchestrator.lifecycle.stop("tasks")
     answer = await api.get("/v1/tasks")
     assert (answer.status_code, answer.json()["code"]) == (503, "TOOL_NOT_FOUND")
+
+
+async def test_only_an_administrator_sees_somebody_elses_tasks(
+    api: httpx.AsyncClient, connect: Connect
+) -> None:
+    await added(api)
+    await api.post("/v1/users", json={"id": "ana", "name": "Ana"})
+    made = await api.post("/v1/keys", json={"name": "hers", "role": "use", "user": "ana"})
+    hers = connect(key=made.json()["token"])
+    assert (await hers.get("/v1/tasks", params={"user": "local"})).status_code == 403
+    assert (await hers.get("/v1/tasks", params={"user": "ana"})).json()["items"] == []
+    assert (await api.get("/v1/tasks", params={"user": "ana"})).json()["items"] == []

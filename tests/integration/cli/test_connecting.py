@@ -56,6 +56,7 @@ def test_a_client_that_starts_its_servers_itself_needs_no_key() -> None:
     assert (server["command"], server["args"]) == ("/bin/steward", ["serve", "gateway", "--role", "use"])
 
 
+@pytest.mark.req("KB-0", "KB-1-mode")
 def test_each_client_gets_a_key_of_its_own_that_may_use_and_no_more(run: Run) -> None:
     first, second = (json.loads(run("connect", "Cursor", "--json").stdout) for _ in range(2))
     assert {"url", "api_key", "role", "paste"} <= first.keys()

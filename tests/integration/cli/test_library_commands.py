@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from steward.models.embedding import NAME
 from steward.surfaces.cli.app import app as steward_app
-from steward.surfaces.cli.knowledge import app as library_app
+from steward.surfaces.cli.library.knowledge import app as library_app
 
 Typed = Callable[..., Result]
 
@@ -35,7 +35,9 @@ def said(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
-@pytest.mark.req("KB-2.1", "KB-7.2")
+@pytest.mark.req("KB-2.1-query", "KB-2.1-collections", "KB-2.1-ingest", "KB-2.1-projects")
+@pytest.mark.req("KB-2.1-augment")
+@pytest.mark.req("KB-2.1", "KB-7.2", "KB-CFG-path")
 def test_a_library_by_commands(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "tea.md").write_text(
@@ -56,12 +58,46 @@ def test_a_library_by_commands(typed: Typed, tmp_path: Path) -> None:
         ["QUERY WAS", "QUERY"],
         ["optimal", "how is tea brewed"],
     ]
+    kept = ("kb", "add-text", "Coffee is brewed hotter.", "--source", "blog", "-c", "web")
+    assert typed("research-agent", "collections", "create", "web").exit_code == 0
+    assert typed("research-agent", *kept).exit_code == 0
+    assert (
+        typed("research-agent", "projects", "create", "drinks", "--collections", "notes,web").exit_code == 0
+    )
+    assert typed("research-agent", "projects", "set-defaults", "drinks", "web").exit_code == 0
+    assert typed("research-agent", "projects", "list").stdout.splitlines()[1:] == ["drinks\tnotes, web\tweb"]
+    within = said(typed("research-agent", "query", "how is it brewed", "--project", "drinks", "--json"))
+    assert {hit["metadata"]["collection"] for hit in within["results"]} == {"web"}
+    assert typed("research-agent", "collections", "delete", "web", "--yes").exit_code == 0
     unknown = typed("research-agent", "collections", "delete", "nope")
     assert (unknown.exit_code, "KB_COLLECTION" in unknown.stderr) == (2, True)
     waits = typed("research-agent", "collections", "delete", "notes")
     assert (waits.exit_code, "steward approve" in waits.stderr) == (3, True)
     assert typed("research-agent", "collections", "delete", "notes", "--yes").exit_code == 0
     assert typed("research-agent", "collections", "list").stdout == "There are no collections yet.\n"
+
+
+@pytest.mark.req("KB-4.1-CLI", "KB-4.2-CLI", "KB-4.3-CLI", "KB-7.2-mapping", "KB-DEP-subprocess")
+def test_the_commands_of_the_document_do_what_their_tools_do(typed: Typed, tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("# Tea\n\n## Brewing\n\nGreen tea is brewed at eighty degrees.\n")
+
+    def by_tool(name: str, **arguments: Any) -> Any:
+        call = ("tools", "call", name, "--args", json.dumps(arguments), "--json")
+        return said(typed("steward", *call))["data"]
+
+    made = typed("research-agent", "collections", "create", "papers", "--type=project-specific")
+    assert made.exit_code == 0
+    assert by_tool("manage_collections", action="info", collection_name="papers")["collection"]["type"] == (
+        "project-specific"
+    )
+    assert typed("research-agent", "kb", "add-document", "tea.md", "--collection=papers").exit_code == 0
+    again = by_tool("ingest_documents", path="tea.md", collection="papers")
+    assert (again["added"], again["unchanged"]) == (0, 1)
+    asked = "how is tea brewed"
+    typed_in = said(typed("research-agent", "query", asked, "--collections=papers", "--top-k=1", "--json"))
+    called = by_tool("query_knowledge_base", query=asked, collections="papers", top_k=1)
+    assert typed_in["results"][0]["header_path"] == "Tea > Brewing"
+    assert typed_in["results"] == called["results"]
 
 
 def test_memories_by_commands(typed: Typed) -> None:

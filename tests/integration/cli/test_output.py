@@ -1,5 +1,6 @@
 """How commands end and what they print, at a terminal, in a pipe and for a program."""
 
+import errno
 import json
 import os
 import pty
@@ -15,7 +16,7 @@ import pytest
 from steward.contract.errors import StewardError
 from steward.surfaces.cli import app, output
 from steward.surfaces.cli.client import Api
-from steward.surfaces.cli.proposals import _write
+from steward.surfaces.cli.commands.proposals import _write
 from steward.surfaces.wire import Incoming, LostError
 
 ENVELOPE = {
@@ -25,6 +26,7 @@ ENVELOPE = {
     "error": "",
     "error_code": "",
     "retryable": False,
+    "outcome_unknown": False,
     "proposal_id": None,
     "call_id": "",
     "correlation_id": "",
@@ -63,6 +65,7 @@ def test_bad_usage_is_plain_help_otherwise(
     [
         (KeyboardInterrupt(), 130, "CANCELLED"),
         (ZeroDivisionError("oops"), 1, "INTERNAL"),
+        (OSError(errno.ENOSPC, "No space left on device", "home/log"), 1, "STORAGE_FULL"),
         (StewardError("No.", code="ODD", details={"call_id": "c1", "correlation_id": "r1"}), 1, "ODD"),
     ],
 )
@@ -77,8 +80,9 @@ def test_whatever_ends_a_command_is_one_object_and_no_stack_trace(
     printed = capsys.readouterr()
     told = json.loads(printed.out)
     ids = {"call_id": "c1", "correlation_id": "r1"} if code == "ODD" else {}
+    retryable = {"retryable": code == "STORAGE_FULL"}  # once there is space again
     assert (ended.value.exit_code, printed.err) == (ends, "")
-    assert told == ENVELOPE | {"error": told["error"], "error_code": code} | ids
+    assert told == ENVELOPE | {"error": told["error"], "error_code": code} | ids | retryable
 
 
 def test_the_stack_trace_is_there_for_whoever_asks(

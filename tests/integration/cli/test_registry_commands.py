@@ -65,6 +65,18 @@ def test_a_script_becomes_a_tool_is_changed_and_goes(steward: Steward, tmp_path:
     assert gone.exit_code != 0
 
 
+@pytest.mark.req("SKL-FR-012", "SKL-Q04", "SKL-EDGE-04")
+@pytest.mark.parametrize("name", ["tools/tools.json", "mcp.json"])
+def test_a_broken_registry_file_halts_every_command_and_is_named_with_its_line(
+    steward: Steward, tmp_path: Path, name: str
+) -> None:
+    assert steward("init").exit_code == 0
+    (tmp_path / "home" / name).write_text('{\n "half": ')
+    halted = steward("tools", "list")
+    assert halted.exit_code != 0
+    assert f"{tmp_path / 'home' / name}, line" in halted.stderr
+
+
 def test_an_entry_may_come_whole_and_a_missing_script_is_pointed_out(steward: Steward) -> None:
     entry = json.dumps({"description": "Greet.", "script": "later.py", "category": "social"})
     added = steward("tools", "add", "later", "--entry", entry)
@@ -117,12 +129,12 @@ def test_a_question_of_a_tool_is_answered_at_the_command_line(steward: Steward) 
     assert "Which town?" in steward("questions").stdout
     (question,) = said(steward("questions", "--json"))["items"]
     assert steward("answer", question["id"], "Rome").stdout == "Answered.\n"
-    assert said(steward(*ask, "--json"))["data"] == {"answer": "Rome"}
+    assert said(steward(*ask, "--json"))["data"] == {"answer": "Rome", "asked_before": True}
 
 
 @pytest.mark.req("SKL-FR-006")
 def test_at_a_terminal_the_person_is_asked_at_once(steward: Steward, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steward.surfaces.cli.questions.at_terminal", lambda: True)
+    monkeypatch.setattr("steward.surfaces.cli.commands.questions.at_terminal", lambda: True)
     arguments = ["tools", "call", "request_human_input", "--arg", "question=Which town?"]
     answered = CliRunner().invoke(app, arguments, input="Rome\n")
     assert (answered.exit_code, '"answer": "Rome"' in answered.stdout) == (0, True)

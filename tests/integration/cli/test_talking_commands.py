@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from steward.surfaces.cli import ask
 from steward.surfaces.cli.app import app
 from steward.surfaces.cli.output import at_terminal
-from steward.surfaces.cli.talking import show_sources, show_steps
+from steward.surfaces.cli.talk import ask
+from steward.surfaces.cli.talk.talking import show_sources, show_steps
 
 Steward = Callable[..., Result]
 
@@ -48,6 +48,32 @@ def test_exit_codes_say_how_a_turn_ended(steward: Steward) -> None:
     assert (asked.exit_code, said(asked)["status"], asked.stderr) == (3, "pending_approval", "")
     assert (deleted.exit_code, deleted.stdout) == (0, "I've deleted 'buy milk' from your tasks.\n")
     assert (unknown.exit_code, said(unknown)["status"]) == (4, "gap")
+
+
+@pytest.mark.req("TODO-EDGE-05", "RES-EDGE-06")
+def test_a_turn_that_came_to_nothing_has_failed(steward: Steward) -> None:
+    missing = steward("ask", "Read the file notes/nowhere.md", "--json")
+    told = said(missing)
+    assert (missing.exit_code, told["status"], told["tool_calls"][-1]["error_code"]) == (
+        1,
+        "failed",
+        "NOT_FOUND",
+    )
+
+
+@pytest.mark.req("RES-EDGE-04")
+def test_a_sensitive_file_that_is_asked_for_is_asked_about(steward: Steward) -> None:
+    asked = steward("ask", "Read the file .env", "--json")
+    waiting = steward("proposals").stdout
+    assert (asked.exit_code, said(asked)["tool_calls"][-1]["arguments"]) == (3, {"path": ".env"})
+    assert "after “Read the file .env”" in waiting
+    assert "It touches something sensitive." in waiting
+
+
+def test_a_no_says_which_task_stays(steward: Steward) -> None:
+    steward("tasks", "add", "buy milk")
+    here = ("--conversation", said(steward("ask", "Delete buy milk", "--json"))["conversation"])
+    assert steward("ask", "No, keep it", *here).stdout == "Okay, I'll keep 'buy milk' in your tasks.\n"
 
 
 def test_what_waits_says_how_to_go_on(steward: Steward) -> None:
@@ -150,7 +176,7 @@ def test_sources_are_listed_with_their_dates(capsys: pytest.CaptureFixture[str])
 def test_a_step_is_shown_once(steward: Steward) -> None:
     result = steward("ask", "What did I tell you about the boiler?")
     shown = [line for line in result.stderr.splitlines() if "boiler" in line]
-    assert (len(shown), shown[0].startswith("· looking in memory for")) == (1, True), result.stderr
+    assert (len(set(shown)), shown[0].startswith("· looking in memory for")) == (len(shown), True)
 
 
 def test_a_question_to_the_person_is_no_failure_on_the_way(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from steward.surfaces.cli import tasks
 from steward.surfaces.cli.app import app
+from steward.surfaces.cli.commands import tasks
 
 Steward = Callable[..., Result]
 
@@ -37,6 +37,46 @@ def listed(steward: Steward, *options: str) -> list[str]:
     return [task["title"] for task in said(steward("tasks", "list", "--json", *options))["items"]]
 
 
+@pytest.fixture
+def garden(steward: Steward) -> Steward:
+    """Four tasks, added in this order."""
+    for title, *more in (
+        ("rake leaves #garden", "--due", "2099-03-01"),
+        ("call the bank", "--priority", "high"),
+        ("buy bulbs #Garden", "--due", "2099-01-01", "--priority", "low"),
+        ("air the #gardenhouse", "--priority", "low"),
+    ):
+        assert steward("tasks", "add", title, "--literal", *more).exit_code == 0
+    return steward
+
+
+@pytest.mark.parametrize(
+    ("sort", "titles"),
+    [
+        ("due", ["buy bulbs #Garden", "rake leaves #garden", "call the bank", "air the #gardenhouse"]),
+        ("priority", ["call the bank", "rake leaves #garden", "buy bulbs #Garden", "air the #gardenhouse"]),
+        ("title", ["air the #gardenhouse", "buy bulbs #Garden", "call the bank", "rake leaves #garden"]),
+        ("added", ["rake leaves #garden", "call the bank", "buy bulbs #Garden", "air the #gardenhouse"]),
+    ],
+)
+def test_what_comes_first_is_said(garden: Steward, sort: str, titles: list[str]) -> None:
+    assert listed(garden, "--sort", sort) == titles
+
+
+@pytest.mark.parametrize("tag", ["garden", "#garden", "GARDEN"])
+def test_a_tag_is_a_word_of_a_task(garden: Steward, tag: str) -> None:
+    assert listed(garden, "--tag", tag) == ["buy bulbs #Garden", "rake leaves #garden"]
+
+
+def test_what_comes_first_counts_before_the_list_is_cut(garden: Steward) -> None:
+    assert listed(garden, "--sort", "title", "--limit", "1") == ["air the #gardenhouse"]
+
+
+def test_the_owner_sees_somebody_elses_list(garden: Steward) -> None:
+    assert garden("users", "add", "ana").exit_code == 0
+    assert listed(garden, "--user", "ana") == []
+
+
 @pytest.mark.req("TODO-TOOL-1", "TODO-TOOL-2", "TODO-TOOL-3", "TODO-TOOL-5")
 def test_a_day_with_the_list(steward: Steward) -> None:
     added = steward("tasks", "add", "buy", "milk", "tomorrow", "5pm", "--priority", "high")
@@ -57,8 +97,9 @@ def test_a_day_with_the_list(steward: Steward) -> None:
     assert tuple(
         word for word in ("added", "title: buy milk → buy oat milk", "completed_at: none →") if word in log
     ) == ("added", "title: buy milk → buy oat milk", "completed_at: none →")
-    assert steward("tasks", "undo").stdout == "'buy oat milk' is as before it was completed.\n"
-    assert said(steward("tasks", "undo", "oat", "--json"))["undone"]["action"] == "updated"
+    assert steward("tasks", "undo").stdout == "Taken back: completed the task 'buy oat milk'.\n"
+    again = said(steward("tasks", "undo", "oat", "--json"))["data"]
+    assert [change["tool"] for change in again["undone"]] == ["update_task"]
     assert "buy milk" in listed(steward)
     assert "tomorrow 17:00\thigh\topen\t" in steward("tasks", "list").stdout
 
@@ -77,7 +118,7 @@ def test_a_deletion_asks_and_is_final(steward: Steward, monkeypatch: pytest.Monk
     assert (waits.exit_code, "steward approve" in waits.stderr) == (3, True)
     assert listed(steward) == ["old reminder"]
     monkeypatch.setattr("steward.surfaces.cli.consent.at_terminal", lambda: True)
-    monkeypatch.setattr("steward.surfaces.cli.tasks.at_terminal", lambda: True)
+    monkeypatch.setattr("steward.surfaces.cli.commands.tasks.at_terminal", lambda: True)
     kept = steward("tasks", "rm", "reminder", answer="n\n")
     assert (kept.exit_code, listed(steward)) == (1, ["old reminder"])
     assert "Delete 'old reminder'? This cannot be undone." in kept.stderr
@@ -86,12 +127,12 @@ def test_a_deletion_asks_and_is_final(steward: Steward, monkeypatch: pytest.Monk
     assert steward("tasks", "undo").exit_code == 1
 
 
-def test_taking_an_addition_back_asks_as_a_deletion_does(steward: Steward) -> None:
+def test_an_addition_is_taken_back_and_made_again(steward: Steward) -> None:
     steward("tasks", "add", "old reminder")
-    waits = steward("tasks", "undo")
-    assert (waits.exit_code, listed(steward)) == (3, ["old reminder"])
-    gone = steward("tasks", "undo", "--yes")
-    assert (gone.stdout, gone.exit_code, listed(steward, "--all")) == ("Deleted 'old reminder'.\n", 0, [])
+    gone = said(steward("tasks", "undo", "--json"))["data"]
+    assert listed(steward, "--all") == []
+    assert steward("undo", "--id", gone["id"]).exit_code == 0
+    assert listed(steward) == ["old reminder"]
 
 
 def test_a_task_is_meant_by_words_or_the_start_of_its_id(steward: Steward) -> None:

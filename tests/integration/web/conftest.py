@@ -1,22 +1,29 @@
-"""A real platform, its API on a socket, and visitors of the page."""
+"""A real platform, its API and page on a socket, and browsers that are signed in."""
 
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from tests.owner import owner_headers
-from tests.web_visits import PROOF, Visit, served, visit
+from tests.support.owner import owner_headers
+from tests.support.serving import served
 
 from steward.bootstrap import Platform, open_platform
-from steward.bootstrap.home import initialise
+from steward.bootstrap.workspace.home import initialise
 from steward.settings import Settings, load_settings
 from steward.surfaces.api.app import create_app
+from steward.surfaces.web.app import WebPage
 
 RAW = Path(__file__).parents[2] / "servers" / "raw.py"
+
+
+def _files(tmp_path: Path) -> Path:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -26,6 +33,7 @@ def settings(tmp_path: Path, database_url: str) -> Settings:
         DATABASE_URL=database_url,
         OTEL_EXPORTER_OTLP_ENDPOINT="none",
         STEWARD_TRACE_VIEWER="http://localhost:16686",
+        STEWARD_ALLOWED_ROOTS=str(_files(tmp_path)),
     )
     initialise(settings)
     return settings
@@ -46,30 +54,55 @@ async def platform(settings: Settings) -> AsyncIterator[Platform]:
 
 
 @pytest.fixture
-async def address(platform: Platform) -> AsyncIterator[str]:
-    async with served(create_app(platform, page_proof=PROOF)) as address:
+async def page(platform: Platform) -> AsyncIterator[WebPage]:
+    page = WebPage(platform)
+    async with page.run():
+        yield page
+
+
+@pytest.fixture
+async def address(platform: Platform, page: WebPage) -> AsyncIterator[str]:
+    async with served(create_app(platform, page=page)) as address:
         yield address
 
 
 @pytest.fixture
 async def api(address: str, platform: Platform) -> AsyncIterator[httpx.AsyncClient]:
-    """The owner."""
+    """The owner's programs."""
     async with httpx.AsyncClient(base_url=address, timeout=60, headers=owner_headers(platform)) as client:
         yield client
 
 
-Visiting = Callable[..., Visit]
+Visiting = Callable[[str], Awaitable[httpx.AsyncClient]]
 
 
 @pytest.fixture
-def visiting(address: str, platform: Platform) -> Iterator[Visiting]:
-    """Visits of the owner, or with another key; `key=None`: of whoever the cookie says."""
-    visits: list[Visit] = []
+async def visiting(address: str, api: httpx.AsyncClient) -> AsyncIterator[Visiting]:
+    """Browsers that are signed in with a key of this role."""
+    async with AsyncExitStack() as stack:
 
-    def begin(view: str, **more: Any) -> Visit:
-        visits.append(visit(view, address, **{"key": platform.owner_token, **more}))
-        return visits[-1]
+        async def begin(role: str, user: str = "local") -> httpx.AsyncClient:
+            made = await api.post("/v1/keys", json={"name": f"{role}-{user}", "role": role, "user": user})
+            return await _signed_in(stack, address, made.raise_for_status().json()["token"])
 
-    yield begin
-    for begun in visits:
-        begun.leave()
+        yield begin
+
+
+@pytest.fixture
+async def browser(address: str, platform: Platform) -> AsyncIterator[httpx.AsyncClient]:
+    """The owner's browser."""
+    async with AsyncExitStack() as stack:
+        yield await _signed_in(stack, address, platform.owner_token)
+
+
+async def _signed_in(stack: AsyncExitStack, address: str, key: str) -> httpx.AsyncClient:
+    client = httpx.AsyncClient(base_url=address, timeout=60)
+    await stack.enter_async_context(client)
+    (await client.post("/sign-in", data={"key": key})).raise_for_status()
+    client.headers["HX-Request"] = "true"
+    return client
+
+
+async def code_waits(api: httpx.AsyncClient, code: str = "print(1)") -> str:
+    call = {"arguments": {"language": "python", "code": code}}
+    return (await api.post("/v1/tools/code_execution/call", json=call)).json()["proposal_id"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.bootstrap.task_tools import machine_zone
+from steward.bootstrap.tools.task_tools import machine_zone
 
 
 @pytest.fixture(autouse=True)

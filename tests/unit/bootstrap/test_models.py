@@ -25,6 +25,7 @@ def test_without_any_setting_the_planner_answers(monkeypatch: pytest.MonkeyPatch
     assert (str(chosen), chosen.offline, isinstance(chosen.model(), PlannerModel)) == ("planner", True, True)
 
 
+@pytest.mark.req("RES-ART-I.G")
 @pytest.mark.req("RES-FR-001", "RES-FR-027")
 def test_azures_variables_choose_azure(monkeypatch: pytest.MonkeyPatch) -> None:
     read = settings(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from steward.bootstrap.backup import KIND, restore
+from steward.bootstrap.workspace.backup import KIND, restore
 from steward.contract.errors import ConflictError
 from steward.settings import load_settings
-from steward.storage.archive import ArchiveWriter
+from steward.storage.database.archive import ArchiveWriter
 
 
 @pytest.mark.parametrize("name", ["token", "instance.json", "open.html", "database/data/pg_hba.conf"])

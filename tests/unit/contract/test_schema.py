@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.contract.errors import InvalidArgumentsError, InvalidSchemaError
-from steward.contract.schema import Problem, compile_schema
+from steward.contract.schema import Problem, compile_schema, without_nulls
 
 PERSON = {
     "type": "object",
@@ -107,3 +107,49 @@ JSON = st.recursive(
 def test_a_value_is_accepted_exactly_when_it_has_no_problems(value: Any) -> None:
     schema = compile_schema(PERSON)
     assert schema.accepts(value) == (not schema.problems(value))
+
+
+ORDER = {
+    "type": "object",
+    "properties": {
+        "item": {"type": "string"},
+        "size": {"type": "string"},
+        "note": {"type": ["string", "null"]},
+        "ship": {"$ref": "#/$defs/address"},
+        "back": {"anyOf": [{"$ref": "#/$defs/address"}, {"type": "null"}]},
+        "gifts": {"type": "array", "items": {"$ref": "#/$defs/address"}},
+        "any": True,
+        "odd": {"$ref": "#/properties/item"},
+    },
+    "required": ["item"],
+    "$defs": {
+        "address": {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}}
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"item": "tea", "size": None}, {"item": "tea"}),
+        ({"item": None}, {"item": None}),  # required: a null there is wrong, and stays to be refused
+        ({"item": "tea", "note": None}, {"item": "tea", "note": None}),  # a null with a meaning
+        ({"item": "tea", "other": None}, {"item": "tea", "other": None}),
+        ({"item": "tea", "ship": None}, {"item": "tea"}),
+        ({"item": "tea", "back": None}, {"item": "tea", "back": None}),
+        ({"item": "tea", "any": None}, {"item": "tea", "any": None}),
+        ({"item": "tea", "odd": {"x": None}}, {"item": "tea", "odd": {"x": None}}),
+        ({"item": "tea", "any": {"x": None}}, {"item": "tea", "any": {"x": None}}),
+        ({"item": "tea", "ship": {"city": "Rome", "zip": None}}, {"item": "tea", "ship": {"city": "Rome"}}),
+        ({"item": "tea", "gifts": [{"city": None}]}, {"item": "tea", "gifts": [{}]}),
+    ],
+)
+def test_a_null_for_an_optional_value_that_takes_none_was_never_said(sent: Any, kept: Any) -> None:
+    assert without_nulls(ORDER, sent) == kept
+
+
+def test_what_is_nested_without_end_is_left_as_it_is() -> None:
+    deep: Any = {"size": None}
+    for _ in range(200):
+        deep = [deep]
+    assert without_nulls({"type": "array"}, deep) == deep

@@ -2,10 +2,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.papers import docx_bytes, pdf_bytes
+from tests.support.papers import docx_bytes, pdf_bytes
 
 from steward.documents.pool import DocumentReaders
-from steward.documents.readers import Reading, read_file
+from steward.documents.readers import FileReading, read_file
 from steward.knowledge.model import ContentType, DocumentError
 
 Write = Callable[[str, str | bytes], Path]
@@ -21,7 +21,7 @@ def write(tmp_path: Path) -> Write:
     return save
 
 
-def outline(reading: Reading) -> list[tuple[ContentType, tuple[str, ...], str]]:
+def outline(reading: FileReading) -> list[tuple[ContentType, tuple[str, ...], str]]:
     return [(b.kind, b.headers, b.text.strip()) for b in reading.blocks if b.text.strip()]
 
 

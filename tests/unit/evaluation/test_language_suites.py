@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from steward.bootstrap.evaluating import task_meanings
 from steward.contract.errors import InputError
 from steward.evaluation import dates, intents
 from steward.evaluation.data import read_rows
@@ -57,7 +58,7 @@ def test_intents_count_a_question_asked_back_as_clarify(tmp_path: Path) -> None:
             {"text": "what's the weather", "intent": "other"},
         ],
     )
-    assert intents.evaluate(data) == {
+    assert intents.evaluate(data, task_meanings(intents.NOW)) == {
         "n": 6,
         "accuracy": 0.6667,
         "asked": 2,
@@ -70,7 +71,7 @@ def test_intents_count_a_question_asked_back_as_clarify(tmp_path: Path) -> None:
 )
 def test_a_bad_intent_row_is_named(tmp_path: Path, row: dict[str, object]) -> None:
     with pytest.raises(InputError) as error:
-        intents.evaluate(write(tmp_path / "bad.jsonl", [row]))
+        intents.evaluate(write(tmp_path / "bad.jsonl", [row]), lambda _: None)
     assert "row 1" in error.value.message
 
 

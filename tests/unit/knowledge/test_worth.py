@@ -1,6 +1,6 @@
 import pytest
 
-from steward.knowledge.worth import contradicts, worth_keeping
+from steward.knowledge.memory_rules import contradicts, worth_keeping
 
 
 @pytest.mark.parametrize(

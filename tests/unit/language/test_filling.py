@@ -137,6 +137,20 @@ def test_words_that_are_no_number_fill_no_number() -> None:
     assert marking("a table for some people").point("people", "some").arguments() == [{}]
 
 
+def test_choices_of_a_list_come_in_the_order_in_which_they_are_said() -> None:
+    metrics = {"by": {"type": "array", "items": {"type": "string", "enum": ["cost", "energy_use", "age"]}}}
+    marked = marking("compare them by energy use and cost", **metrics).choose("by", "cost", "energy_use")
+    assert marked.arguments() == [{"by": ["energy_use", "cost"]}]
+
+
+def test_choices_that_are_said_in_other_words_come_last() -> None:
+    metrics = {"by": {"type": "array", "items": {"type": "string", "enum": ["cost", "energy_use", "age"]}}}
+    marked = marking("compare how old they are and their energy use", **metrics).choose(
+        "by", "energy_use", "age"
+    )
+    assert marked.arguments() == [{"by": ["energy_use", "age"]}]
+
+
 def test_a_list_takes_all_that_is_pointed_at() -> None:
     marked = marking("no nuts and no milk please").point("needs", "nuts").point("needs", "milk")
     assert marked.arguments() == [{"needs": ["nuts", "milk"]}]

@@ -12,6 +12,7 @@ from steward.language.numbers import number_in
         (".5", 0.5), ("2e3", 2000), ("three", 3), ("twenty five", 25), ("two hundred", 200), ("10k", 10000),
         ("three thousand two hundred", 3200), ("5 million", 5e6), ("half", 0.5), ("two dozen", 24),
         ("3/4", 0.75), ("the 3rd", 3), ("third", 3), ("twice", 2),
+        ("six and a half", 6.5), ("2 and a quarter", 2.25), ("a dozen", 12), ("a hundred", 100),
     ],
 )  # fmt: skip
 def test_a_number_is_read(text: str, value: float) -> None:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from steward.language.slots import Kind, slots_of, words_of
+from steward.language.slots import SlotKind, slots_of, words_of
 
 
 def schema(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required), **more}
 
 
-def kinds(found: dict[str, Any]) -> dict[str, Kind]:
+def kinds(found: dict[str, Any]) -> dict[str, SlotKind]:
     return {slot.name: slot.kind for slot in slots_of(schema(found))}
 
 
@@ -22,15 +22,15 @@ def test_each_type_has_its_kind() -> None:
 
 
 def test_a_type_that_may_be_null_is_the_other_one() -> None:
-    assert kinds({"a": {"type": ["integer", "null"]}}) == {"a": Kind.INTEGER}
+    assert kinds({"a": {"type": ["integer", "null"]}}) == {"a": SlotKind.INTEGER}
 
 
 def test_a_union_with_null_is_its_other_member() -> None:
-    assert kinds({"a": {"anyOf": [{"type": "null"}, {"type": "number"}]}}) == {"a": Kind.NUMBER}
+    assert kinds({"a": {"anyOf": [{"type": "null"}, {"type": "number"}]}}) == {"a": SlotKind.NUMBER}
 
 
 def test_of_several_types_a_text_is_taken() -> None:
-    assert kinds({"a": {"oneOf": [{"type": "object"}, {"type": "string"}]}}) == {"a": Kind.TEXT}
+    assert kinds({"a": {"oneOf": [{"type": "object"}, {"type": "string"}]}}) == {"a": SlotKind.TEXT}
 
 
 def test_the_description_beside_a_union_stays() -> None:
@@ -47,7 +47,7 @@ def test_a_reference_is_followed() -> None:
 
 
 def test_a_reference_to_nothing_is_a_text() -> None:
-    assert kinds({"a": {"$ref": "#/$defs/Gone/Deep"}}) == {"a": Kind.TEXT}
+    assert kinds({"a": {"$ref": "#/$defs/Gone/Deep"}}) == {"a": SlotKind.TEXT}
 
 
 def test_an_object_is_laid_out_by_its_fields() -> None:
@@ -77,7 +77,7 @@ def test_what_is_nested_too_deep_stays_one_slot() -> None:
 
 def test_a_list_knows_its_members() -> None:
     [slot] = slots_of(schema({"a": {"type": "array", "items": {"type": "integer"}}}))
-    assert slot.item is Kind.INTEGER
+    assert slot.item is SlotKind.INTEGER
 
 
 def test_a_list_of_choices_names_them() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from steward.language.formats import wanted_format
 from steward.language.slots import Slot, slots_of
-from steward.language.values import Moment, Said, item_of, value_of, wanted_format
+from steward.language.values import Moment, Said, item_of, value_of
 
 
 def slot_of(**schema: Any) -> Slot:
@@ -30,6 +31,22 @@ def test_a_text_loses_its_edges() -> None:
 
 def test_brackets_that_belong_to_a_text_stay() -> None:
     assert value("plot f(x) now", "f(x)", type="string") == "f(x)"
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "taken"),
+    [
+        ("what is (9+6)*3?", "9+6)*3", "(9+6)*3"),
+        ("the charts (of AVL (north)) please", "AVL (north", "AVL (north)"),
+        ("call Ana (or Bo) now", "Ana (or", "Ana (or"),
+    ],
+)
+def test_a_bracket_inside_takes_in_its_partner(text: str, piece: str, taken: str) -> None:
+    assert value(text, piece, type="string") == taken
+
+
+def test_a_comma_before_the_closing_quote_is_no_part_of_a_text() -> None:
+    assert value('call it "Night Owls," please', "Night Owls", type="string") == "Night Owls"
 
 
 @pytest.mark.parametrize("quotes", ['""', "“”", "``", "''", "«»"])
@@ -129,3 +146,51 @@ def test_a_time_that_was_not_said_stays_words() -> None:
 
 def test_nothing_is_asked_for_by_default() -> None:
     assert wanted_format({"description": "The name"}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "meant"),
+    [
+        ("Read the file .env", "env", ".env"),
+        ("Read .env.", ".env.", ".env"),
+        ("read ../notes.txt please", "notes.txt", "../notes.txt"),
+        ("read ./notes.txt", "/notes.txt", "./notes.txt"),
+        ("Stop. Notes", "Notes", "Notes"),
+        ("wait ... notes", "notes", "notes"),
+    ],
+)
+def test_the_dots_that_begin_a_name_belong_to_it(text: str, piece: str, meant: str) -> None:
+    assert value(text, piece, type="string") == meant
+
+
+def named(text: str, piece: str, name: str, **schema: Any) -> Any:
+    [slot] = slots_of({"type": "object", "properties": {name: {"type": "string", **schema}}})
+    start = text.index(piece)
+    return value_of(slot, Said(text), start, start + len(piece))
+
+
+@pytest.mark.parametrize(
+    ("piece", "slot", "expected"),
+    [
+        ("the Budget spreadsheet", "spreadsheet", "Budget"),
+        ("the Budget spreadsheet", "sheet_title", "Budget spreadsheet"),
+        ("cell B7", "cell", "B7"),
+        ("New York City", "city", "New York City"),
+        ("birthday message", "message", "birthday message"),
+        ("my playlist", "playlist", "my playlist"),
+    ],
+)
+def test_a_name_comes_without_the_kind_of_thing_that_its_slot_says(
+    piece: str, slot: str, expected: str
+) -> None:
+    assert named(f"use {piece} now", piece, slot) == expected
+
+
+@pytest.mark.parametrize("piece", ["darkmode", "feature"])
+def test_a_piece_of_a_path_is_all_of_it(piece: str) -> None:
+    assert named("merge feature/darkmode now", piece, "branch") == "feature/darkmode"
+
+
+def test_a_k_behind_kilometres_is_no_thousand() -> None:
+    assert named("ran 5k today", "5k", "distance_km", type="number") == 5
+    assert named("pay 5k today", "5k", "amount", type="number") == 5000

@@ -2,7 +2,7 @@
 
 import pytest
 from pydantic_ai import Agent
-from tests.scripted_model import Say, scripted_model
+from tests.support.scripted_model import Say, scripted_model
 
 from steward.contract.errors import ConfigError
 from steward.models.catalog import Catalog, ModelConfig, ModelName, read_choice
@@ -11,6 +11,7 @@ from steward.models.hosted import foundry_address
 FOUNDRY = {"azure_endpoint": "https://r.services.ai.azure.com", "azure_api_key": "k"}
 
 
+@pytest.mark.req("ORC-ASM-2")
 @pytest.mark.req("RES-FR-034")
 @pytest.mark.parametrize(
     ("config", "chain"),
@@ -102,6 +103,7 @@ async def test_azure_by_its_variables_talks_to_that_deployment_with_that_key() -
     )
 
 
+@pytest.mark.req("RES-ART-I.G")
 @pytest.mark.req("RES-FR-034")
 @pytest.mark.parametrize("choice", ["openai:any", "ollama:qwen3:30b-a3b"])
 async def test_the_same_agent_runs_on_another_provider_by_configuration_alone(choice: str) -> None:

@@ -53,6 +53,14 @@ def test_the_cross_encoder_prefers_the_answer() -> None:
     assert answer > other + 2
 
 
+def test_the_cross_encoder_finds_the_answer_at_the_end_of_a_long_passage() -> None:
+    long = "The shelf is made of oak and stands beside the window of the hall. " * 14
+    with_it, without = CrossEncoder().score(
+        "When does a swarm leave?", [long + "A swarm leaves with the old queen in May.", long]
+    )
+    assert with_it > without + 2
+
+
 def test_the_cross_encoder_reads_no_further_when_its_time_is_over() -> None:
     assert CrossEncoder().score("When?", ["In May."] * 3, seconds=0).shape == (0,)
 

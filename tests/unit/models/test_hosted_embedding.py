@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.scripted_model import BAD_KEY, RATE_LIMIT, SERVER_ERROR, Garbage, Refuse, Scripted, scripted_model
+from tests.support.scripted_model import (
+    BAD_KEY,
+    RATE_LIMIT,
+    SERVER_ERROR,
+    Garbage,
+    Refuse,
+    Scripted,
+    scripted_model,
+)
 
 from steward.contract.errors import ConfigError, ModelError
 from steward.models.catalog import ModelConfig

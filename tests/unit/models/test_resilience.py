@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, AgentStreamEvent, PartDeltaEvent, PartStartEvent
 from pydantic_ai.models.test import TestModel
-from tests.scripted_model import (
+from tests.support.scripted_model import (
     BAD_KEY,
     QUOTA,
     RATE_LIMIT,

@@ -2,15 +2,16 @@
 
 import asyncio
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import ToolReturnPart
-from tests.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
+from tests.support.scripted_model import CallTools, Hang, Say, ScriptedModel, scripted_model
 
 from steward.models.catalog import Catalog, ModelConfig
-from steward.models.runs import Answered, Broken, RunCost, RunLimits, Stop, run_agent
+from steward.models.runs import Answered, Broken, RunCost, RunLimits, Stop, reading_along, run_agent
 
 
 def model_of(server: ScriptedModel, name: str = "m") -> Any:
@@ -34,6 +35,23 @@ async def test_a_run_on_a_model_with_a_known_price_says_its_cost() -> None:
         outcome = await run_agent(Agent(output_type=str), "go", deps=None, model=model)
     assert isinstance(outcome, Answered)
     assert outcome.cost.cost_usd == Decimal("2.5")
+
+
+async def test_an_answer_is_read_while_it_is_written_and_words_before_a_call_are_none() -> None:
+    agent, drafts = Agent(output_type=str), list[str]()
+    agent.tool_plain(lambda: "pong", name="ping")
+    async with scripted_model(CallTools(("ping", {})), Say("done and told")) as server:
+        outcome = await run_agent(
+            agent,
+            "go",
+            deps=None,
+            model=model_of(server),
+            on_event=reading_along(drafts.append, model_of(server)),
+        )
+    assert isinstance(outcome, Answered)
+    assert (outcome.output, drafts[-1]) == ("done and told", "done and told")
+    assert "" in drafts  # the call took the place of what was written
+    assert all(later.startswith(earlier) or not later for earlier, later in pairwise(drafts))
 
 
 @pytest.mark.parametrize(

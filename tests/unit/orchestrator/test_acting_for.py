@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.deciders import deciding
-from tests.door import MODEL, PERSON, Door, tool
+from tests.support.deciders import deciding
+from tests.support.door import MODEL, PERSON, Door, tool
 
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult
 from steward.contract.errors import ErrorCode

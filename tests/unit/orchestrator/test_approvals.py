@@ -1,20 +1,28 @@
 """A person's yes runs exactly the call they said yes to, once."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from datetime import timedelta
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.deciders import deciding
-from tests.door import MODEL, PERSON, Door, tool
+from tests.support.deciders import deciding
+from tests.support.door import MODEL, PERSON, Door, tool
 
 from steward.contract.call import Caller, CallerKind, Done, PendingApproval, ToolCall
 from steward.contract.deciding import Decider, Role, Way
-from steward.contract.errors import ConflictError, ForbiddenError, InputError, NotFoundError, StewardError
+from steward.contract.errors import (
+    ConflictError,
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    StewardError,
+    StorageError,
+)
 from steward.contract.tool import RiskLevel
-from steward.orchestrator.lifecycle import Limits
-from steward.orchestrator.proposals import Finished, Proposal, Rejected, Waiting, argument_digest
+from steward.orchestrator.lifecycle import LifecycleLimits
+from steward.orchestrator.proposals import Finished, Proposal, Rejected, Running, Waiting, argument_digest
+from steward.testing import MemoryProposalStore
 
 WIPE = {"type": "object", "properties": {"disk": {"type": "string"}}, "required": ["disk"]}
 
@@ -257,7 +265,7 @@ async def test_news_under_way_get_out_before_the_end_and_a_hook_that_hangs_does_
 
     slow = Slow()
     for hook in (slow, Hanging()):
-        door = await Door(notifier=hook, limits=Limits(news=0.05)).with_tools(
+        door = await Door(notifier=hook, limits=LifecycleLimits(news=0.05)).with_tools(
             tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE)
         )
         await waiting(door)
@@ -326,3 +334,56 @@ async def test_a_list_holds_one_users_proposals_where_one_is_named(door: Door, w
     page = await door.orchestrator.approvals.list(user="ana")
     assert [proposal.id for proposal in page.items] == [anas]
     assert wiper.wiped == []
+
+
+class AwayAtTheEnd(MemoryProposalStore):
+    """A store that does not take an outcome for a while: its disk is full, or it is not there."""
+
+    def __init__(self, *, tries: int) -> None:
+        super().__init__()
+        self.tries = tries
+
+    async def finish(self, proposal_id: str, result: Mapping[str, Any], *, at: datetime) -> None:
+        self.tries -= 1
+        if self.tries >= 0:
+            raise StorageError("The database's disk is full.")
+        await super().finish(proposal_id, result, at=at)
+
+
+@pytest.fixture
+async def away(wiper: Wiper) -> AsyncIterator[Door]:
+    door = Door(store=AwayAtTheEnd(tries=4), limits=LifecycleLimits(store_again=0.001))
+    await door.with_tools(tool(wiper.wipe, risk=RiskLevel.IRREVERSIBLE, input_schema=WIPE))
+    yield door
+    await door.orchestrator.lifecycle.stop_all()
+
+
+async def test_an_outcome_is_stored_once_the_store_takes_it_again(away: Door) -> None:
+    proposal_id = await waiting(away)
+    result = await away.orchestrator.approvals.approve(proposal_id, by=deciding(PERSON.id))
+    at_first = (await away.orchestrator.approvals.get(proposal_id)).state
+    await away.orchestrator.settle()
+    later = (await away.orchestrator.approvals.get(proposal_id)).state
+    assert (type(result), type(at_first), type(later)) == (Done, Running, Finished)
+
+
+async def test_an_approved_call_whose_caller_gives_up_is_finished_as_unknown(door: Door) -> None:
+    begun = asyncio.Event()
+
+    async def hang() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    await door.with_tools(tool(hang, risk=RiskLevel.IRREVERSIBLE), agent="other")
+    call = ToolCall(tool="hang", arguments={}, caller=MODEL)
+    pending = await door.orchestrator.execute(call)
+    assert isinstance(pending, PendingApproval)
+    approving = door.orchestrator.approvals.approve(pending.proposal_id, by=deciding(PERSON.id))
+    task = asyncio.create_task(approving)
+    await begun.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await door.orchestrator.settle()
+    state = (await door.orchestrator.approvals.get(pending.proposal_id)).state
+    assert isinstance(state, Finished)
+    assert (state.result["error_code"], state.result["outcome_unknown"]) == ("CANCELLED", True)

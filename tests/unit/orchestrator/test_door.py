@@ -6,14 +6,15 @@ import time
 from typing import Any
 
 import pytest
-from tests.door import MODEL, Door, tool
+from tests.support.door import MODEL, Door, tool
 
 from steward.contract.agent import AgentManifest
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, current_call, envelope
-from steward.contract.errors import ToolError
+from steward.contract.errors import ErrorCode, ToolError, UnavailableError
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolHints
-from steward.orchestrator.lifecycle import Limits
+from steward.orchestrator.lifecycle import LifecycleLimits
 from steward.orchestrator.orchestrator import Orchestrator
+from steward.orchestrator.ports import Intent
 from steward.policy.rules import parse_rules
 from steward.providers.functions import LegacyToolAgent
 from steward.testing import MemoryExecutionLog, MemoryTracer
@@ -30,6 +31,7 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
+@pytest.mark.req("ORC-US1-IT", "ORC-ENT-Orchestrator")
 @pytest.mark.req("ORC-US1.1", "ORC-FR-007", "ORC-FR-008", "ORC-FR-002")
 async def test_a_tool_is_routed_to_its_agent_and_its_result_comes_back() -> None:
     door = await Door().with_tools(tool(add, input_schema=ADD))
@@ -162,7 +164,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_abandoned_and_counted() -
             except asyncio.CancelledError:
                 continue
 
-    door = await Door(limits=Limits(grace=0.02)).with_tools(tool(stubborn, timeout=0.02))
+    door = await Door(limits=LifecycleLimits(grace=0.02)).with_tools(tool(stubborn, timeout=0.02))
     result = await door.call("stubborn")
     release.set()
     assert (getattr(result, "code", None), door.orchestrator.metrics.abandoned) == (
@@ -236,18 +238,18 @@ async def test_an_agent_that_ends_when_cancelled_keeps_its_deadline_and_its_fail
     assert seen == ["ended", "ended"]
 
 
-@pytest.mark.req("SKL-FR-014", "ORC-Q01")
+@pytest.mark.req("SKL-FR-014", "ORC-Q01", "ORC-ASM-5")
 async def test_the_platforms_timeout_holds_for_tools_that_name_none_and_a_caller_can_only_shorten_it() -> (
     None
 ):
     async def hang() -> None:
         await asyncio.Event().wait()
 
-    door = await Door(limits=Limits(tool=0.05)).with_tools(tool(hang))
+    door = await Door(limits=LifecycleLimits(tool=0.05)).with_tools(tool(hang))
     own = await door.call("hang")
     asked = await door.orchestrator.execute(ToolCall(tool="hang", arguments={}, caller=MODEL, timeout=3600))
     assert [getattr(result, "code", None) for result in (own, asked)] == ["TOOL_EXECUTION_TIMEOUT"] * 2
-    assert (Limits().tool, Limits().routing) == (30.0, 5.0)
+    assert (LifecycleLimits().tool, LifecycleLimits().routing) == (30.0, 5.0)
 
 
 async def test_a_caller_that_gives_up_stops_the_tool_and_leaves_a_line() -> None:
@@ -395,6 +397,7 @@ async def test_a_tool_whose_definition_waits_for_a_person_is_not_run() -> None:
     )
 
 
+@pytest.mark.req("SKL-ENT-Context")
 @pytest.mark.req("ORC-FR-003", "ORC-FR-017")
 async def test_an_agent_knows_the_call_it_answers_and_reaches_another_through_the_door() -> None:
     door = Door()
@@ -465,7 +468,7 @@ async def test_a_store_that_hangs_fails_the_call_within_the_routing_limit() -> N
         log=door.log,
         tracer=MemoryTracer(),
         rules=lambda: door.rules,
-        limits=Limits(routing=0.02),
+        limits=LifecycleLimits(routing=0.02),
     )
     runs: list[int] = []
     await door.with_tools(tool(lambda: runs.append(1), name="wipe", risk=RiskLevel.IRREVERSIBLE))
@@ -514,6 +517,15 @@ async def test_what_is_irreversible_or_writes_outside_our_store_waits_for_a_pers
     assert (isinstance(result, PendingApproval), runs) == (waits, [] if waits else [1])
 
 
+async def test_a_mere_look_asks_nobody_and_runs_nothing_that_would_have_to_be_asked_about() -> None:
+    runs: list[int] = []
+    door = await Door().with_tools(tool(lambda: runs.append(1), name="act", risk=RiskLevel.IRREVERSIBLE))
+    look = ToolCall(tool="act", arguments={}, caller=MODEL, incidental=True)
+    result = await door.orchestrator.execute(look)
+    assert isinstance(result, Failed)
+    assert (result.code, runs, (await door.store.list()).items) == (ErrorCode.FORBIDDEN, [], [])
+
+
 @pytest.mark.req("ORC-Q16")
 async def test_every_call_to_an_agent_that_requires_approval_waits() -> None:
     door = await Door().with_tools(tool(add, input_schema=ADD), requires_approval=True)
@@ -530,7 +542,7 @@ async def test_a_workspace_may_trust_a_tool_but_never_an_irreversible_one() -> N
     assert [type(result) for result in results] == [Done, PendingApproval]
 
 
-@pytest.mark.req("ORC-SC-001", "SKL-SC-003", "ORC-Q32")
+@pytest.mark.req("ORC-SC-001", "ORC-Q32")
 async def test_routing_stays_far_inside_its_limit_beside_the_tools_own_time() -> None:
     door = await Door().with_tools(tool(add, input_schema=ADD))
     started = time.perf_counter()
@@ -546,18 +558,37 @@ async def test_a_log_that_breaks_closes_the_door() -> None:
 
 
 @pytest.mark.req("ORC-FR-015", "SKL-SC-006")
-async def test_a_call_that_may_change_something_leaves_a_line_before_it_runs(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_call_that_may_change_something_is_on_record_before_it_runs() -> None:
     seen: list[str] = []
+    door = Door()
 
     def act() -> None:
-        seen.extend(record.message for record in caplog.records)
+        seen.extend(intent.tool for intent in door.log.intents)
 
-    door = await Door().with_tools(tool(act, effect=Effect.WRITES_STORE), tool(add, input_schema=ADD))
-    with caplog.at_level("INFO"):
-        caplog.clear()
-        result = await door.call("act")
-        await door.call("add", a=1, b=1)
-    started = [(record.message, getattr(record, "call_id", None)) for record in caplog.records]
-    assert (seen, started) == (["call_started"], [("call_started", result.call_id)])
+    await door.with_tools(tool(act, effect=Effect.WRITES_STORE), tool(add, input_schema=ADD))
+    result = await door.call("act")
+    await door.call("add", a=1, b=1)
+    assert (seen, [intent.call.call_id for intent in door.log.intents]) == (["act"], [result.call_id])
+
+
+@pytest.mark.parametrize("origin", [Origin.LOCAL, Origin.SERVER])
+async def test_what_others_rate_as_harmless_is_on_record_before_it_runs(origin: Origin) -> None:
+    door = await Door().with_tools(tool(add, input_schema=ADD, origin=origin, risk=RiskLevel.REVERSIBLE))
+    await door.call("add", a=1, b=1)
+    assert [(each.begun, each.only_read) for each in door.log.executions] == [(True, False)]
+
+
+async def test_what_cannot_be_put_on_record_does_not_run() -> None:
+    ran: list[str] = []
+
+    def act() -> None:
+        ran.append("act")
+
+    door = await Door(log=Refusing()).with_tools(tool(act, effect=Effect.WRITES_STORE))
+    result = await door.call("act")
+    assert (ran, getattr(result, "code", None)) == ([], ErrorCode.RECORD_FAILED)
+
+
+class Refusing(MemoryExecutionLog):
+    async def begin(self, intent: Intent) -> None:
+        raise UnavailableError("No.", code=ErrorCode.RECORD_FAILED)

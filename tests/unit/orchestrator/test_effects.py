@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from tests.deciders import deciding
-from tests.door import PERSON, Door, tool
+from tests.support.deciders import deciding
+from tests.support.door import PERSON, Door, tool
 
 from steward.contract.call import Done, Failed, PendingApproval
-from steward.contract.errors import ConflictError, ErrorCode, InputError, StewardError
+from steward.contract.errors import ConflictError, ErrorCode, InputError, StewardError, StorageError
 from steward.contract.tool import RiskLevel
 
 
@@ -78,7 +78,7 @@ async def test_a_call_that_could_do_nothing_is_answered_and_asks_nobody(
     assert (result.code, (await door.store.list()).items) == (ErrorCode.INVALID_INPUT, [])
 
 
-@pytest.mark.parametrize("trouble", [StewardError("away"), ZeroDivisionError()])
+@pytest.mark.parametrize("trouble", [StorageError("away"), ZeroDivisionError()])
 async def test_a_call_whose_effect_cannot_be_told_is_still_asked_about(
     door: Door, memories: Memories, trouble: Exception
 ) -> None:

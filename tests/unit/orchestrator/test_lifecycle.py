@@ -3,17 +3,17 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import pytest
-from tests.door import Door, tool
+from tests.support.door import Door, tool
 
 from steward.contract.agent import AgentManifest, Health, LifecycleState
 from steward.contract.call import Done, ToolResult
 from steward.contract.errors import AgentError, ErrorCode, NotFoundError, StewardError
-from steward.orchestrator.lifecycle import Limits
+from steward.orchestrator.lifecycle import LifecycleLimits
 from steward.providers.functions import LegacyToolAgent
 
 
@@ -77,7 +77,7 @@ def names(door: Door) -> list[str]:
 
 @pytest.mark.req("ORC-US4.1", "ORC-FR-009", "ORC-SC-005", "ORC-FR-001")
 async def test_health_is_reported_and_a_silent_agent_is_not_waited_for() -> None:
-    door = Door(limits=Limits(health=0.05))
+    door = Door(limits=LifecycleLimits(health=0.05))
     healthy, silent = Scripted("healthy"), Scripted("silent")
     silent.on_health = "hang"
     for agent in (healthy, silent):
@@ -88,9 +88,10 @@ async def test_health_is_reported_and_a_silent_agent_is_not_waited_for() -> None
         (True, "fine"),
         (False, "it did not answer within 0.05 s."),
     ]
-    assert Limits().health == 1.0
+    assert LifecycleLimits().health == 1.0
 
 
+@pytest.mark.req("ORC-US4-IT")
 @pytest.mark.req("ORC-US4.2", "ORC-US4.3", "ORC-FR-009", "ORC-Q13", "ORC-Q27")
 async def test_a_stopped_agent_loses_its_tools_and_a_started_one_is_made_anew() -> None:
     made: list[Scripted] = []
@@ -119,9 +120,10 @@ async def test_a_stopped_agent_loses_its_tools_and_a_started_one_is_made_anew() 
     assert ([agent.stopped for agent in made], lifecycle.statuses()[0].state) == ([True, False], "running")
 
 
+@pytest.mark.req("ORC-Q10")
 @pytest.mark.req("ORC-Q31", "ORC-Q09")
 async def test_agents_that_fail_to_start_are_skipped_and_shown() -> None:
-    door = Door(limits=Limits(start=0.05))
+    door = Door(limits=LifecycleLimits(start=0.05))
     good, broken, hanging = Scripted("good"), Scripted("broken"), Scripted("hanging")
     broken.on_start = AgentError(
         "No such command: npx.", code=ErrorCode.AGENT_INIT_FAILED, fix="Install Node."
@@ -147,7 +149,7 @@ async def test_agents_that_fail_to_start_are_skipped_and_shown() -> None:
 
 @pytest.mark.req("ORC-Q30", "ORC-Q09")
 async def test_shutdown_is_parallel_and_bounded_and_failures_do_not_block_it() -> None:
-    door = Door(limits=Limits(shutdown=0.2))
+    door = Door(limits=LifecycleLimits(shutdown=0.2))
     agents = [Scripted(f"a{number}") for number in range(6)]
     for agent in agents[:3]:
         agent.on_stop = "hang"
@@ -159,9 +161,10 @@ async def test_shutdown_is_parallel_and_bounded_and_failures_do_not_block_it() -
     await door.orchestrator.lifecycle.stop_all()
     assert (all(agent.stopped for agent in agents), names(door)) == (True, [])
     assert asyncio.get_running_loop().time() - started < 0.2 * 3
-    assert Limits().shutdown == 5.0
+    assert LifecycleLimits().shutdown == 5.0
 
 
+@pytest.mark.req("ORC-Q10")
 async def test_stopping_an_agent_that_will_not_says_so_with_its_code() -> None:
     door = Door()
     agent = Scripted("rude")
@@ -173,12 +176,14 @@ async def test_stopping_an_agent_that_will_not_says_so_with_its_code() -> None:
     assert (caught.value.code, names(door)) == ("AGENT_SHUTDOWN_FAILED", [])
 
 
+@pytest.mark.req("ORC-Q10")
 async def test_an_agent_nobody_registered_is_not_found() -> None:
     with pytest.raises(NotFoundError) as caught:
         await Door().orchestrator.lifecycle.health("nobody")
     assert caught.value.code == "AGENT_NOT_FOUND"
 
 
+@pytest.mark.req("ORC-ENT-Registry")
 @pytest.mark.req("ORC-EDGE-03", "ORC-Q07")
 async def test_a_tool_name_that_is_taken_is_rejected_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     door = Door()
@@ -223,16 +228,18 @@ async def test_an_agent_whose_id_is_taken_is_shut_down_and_leaves_the_others_too
 
 @pytest.mark.req("ORC-SC-005", "ORC-Q30", "ORC-Q31")
 async def test_an_agent_that_ignores_its_deadlines_is_left_behind_and_the_others_go_on() -> None:
-    door = Door(limits=Limits(start=0.02, health=0.02, shutdown=0.02, grace=0.01))
+    door = Door(limits=LifecycleLimits(start=0.02, health=0.02, shutdown=0.02, grace=0.01))
     stubborn, late, good = Scripted("stubborn"), Scripted("late"), Scripted("good")
     stubborn.on_health = stubborn.on_stop = late.on_start = late.on_stop = enough = asyncio.Event()
     for agent in (stubborn, late, good):
         door.orchestrator.register_agent(agent)
-    async with asyncio.timeout(10):
-        statuses = await door.orchestrator.lifecycle.start_all()
-        health = await door.orchestrator.lifecycle.health("stubborn")
-        await door.orchestrator.lifecycle.stop_all()
-    enough.set()
+    try:
+        async with asyncio.timeout(10):
+            statuses = await door.orchestrator.lifecycle.start_all()
+            health = await door.orchestrator.lifecycle.health("stubborn")
+            await door.orchestrator.lifecycle.stop_all()
+    finally:
+        enough.set()  # else they outlast the test, whatever became of it
     assert [(status.id, status.state.value) for status in statuses] == [
         ("stubborn", "running"),
         ("late", "failed"),
@@ -263,6 +270,7 @@ async def test_a_manifest_that_fails_to_be_read_again_takes_no_tools_away() -> N
     assert names(door) == ["one"]
 
 
+@pytest.mark.req("ORC-Q10")
 async def test_an_agent_that_changes_is_read_again_and_one_that_is_away_says_so() -> None:
     door = Door()
     agent = Scripted("server", "one")
@@ -353,11 +361,38 @@ async def test_an_asynchronous_factory_works_as_well() -> None:
 
 
 @pytest.mark.req("ORC-Q15")
-def test_there_are_three_states_at_least_and_room_for_more() -> None:
-    assert {"initialized", "running", "stopped"} < {state.value for state in LifecycleState}
+async def test_an_agent_goes_through_three_states_and_there_is_room_for_more() -> None:
+    door = Door()
+    door.orchestrator.register_agent(Scripted("notes"))
+    lifecycle = door.orchestrator.lifecycle
+    seen = [lifecycle.statuses()[0].state.value]
+    await lifecycle.start("notes")
+    seen.append(lifecycle.statuses()[0].state.value)
+    await lifecycle.stop("notes")
+    seen.append(lifecycle.statuses()[0].state.value)
+    assert seen == ["initialized", "running", "stopped"]
+    assert set(seen) < {state.value for state in LifecycleState}
 
 
-@pytest.mark.req("ORC-Q16", "ORC-Q18", "ORC-FR-001")
+@pytest.mark.req("ORC-ENT-Agent", "ORC-ENT-Tool")
+async def test_an_agent_is_shown_with_its_id_state_and_tools_and_a_tool_with_its_schema() -> None:
+    given = {"type": "object", "properties": {"text": {"type": "string"}}}
+    door = await Door().with_tools(
+        tool(echo, input_schema=given, output_schema={"type": "string"}),
+        agent="notes",
+    )
+    [status] = door.orchestrator.lifecycle.statuses()
+    shown = door.orchestrator.registry.get("echo").spec
+    assert (status.id, status.state, status.tools) == ("notes", LifecycleState.RUNNING, ("echo",))
+    assert (shown.name, shown.description, shown.input_schema, shown.output_schema) == (
+        "echo",
+        "A function.",
+        given,
+        {"type": "string"},
+    )
+
+
+@pytest.mark.req("ORC-Q16", "ORC-FR-001")
 def test_the_stable_surface_is_the_agent_and_its_result() -> None:
     manifest = LegacyToolAgent("a", [tool(echo)], name="A", capabilities=("echo",)).manifest()
     assert manifest == AgentManifest(
@@ -381,8 +416,34 @@ async def test_what_making_agents_takes_is_nobodys_time_to_start() -> None:
         time.sleep(0.6)  # as an import takes; blocks the loop like one
         return Stepwise(name)
 
-    door = Door(limits=Limits(start=1.0))
+    door = Door(limits=LifecycleLimits(start=1.0))
     for name in ("one", "two", "three"):
         door.orchestrator.register_agent_factory(name, partial(slowly_made, name))
     statuses = await door.orchestrator.lifecycle.start_all()
     assert {status.state for status in statuses} == {LifecycleState.RUNNING}
+
+
+@pytest.mark.req("ORC-Q18", "ORC-FR-001")
+async def test_an_agent_that_knows_the_stable_surface_alone_is_used() -> None:
+    """No base class and nothing of the orchestrator: the protocol's methods, and a result."""
+
+    class Stranger:
+        async def initialize(self) -> None: ...
+
+        async def shutdown(self) -> None: ...
+
+        async def health(self) -> Health:
+            return Health(healthy=True)
+
+        def manifest(self) -> AgentManifest:
+            return AgentManifest(id="stranger", name="Stranger", tools=(tool(echo).spec,))
+
+        async def execute(self, tool: str, params: Mapping[str, Any]) -> ToolResult:
+            return Done(data=[tool, dict(params)])
+
+    door = Door()
+    door.orchestrator.register_agent(Stranger())
+    await door.orchestrator.lifecycle.start_all()
+    result = await door.call("echo", text="hi")
+    assert isinstance(result, Done)
+    assert result.data == ["echo", {"text": "hi"}]

@@ -121,12 +121,22 @@ async def test_a_key_opens_the_same_through_a_proxy(keys: Keys) -> None:
         ("forwarded", True),
         ("via", True),
         ("x-real-ip", True),
+        ("x-forwarded", True),
+        ("cf-connecting-ip", True),
+        ("tailscale-user-login", True),
+        ("true-client-ip", True),
         ("x-api-key", False),
         ("x-request-id", False),
     ],
 )
 def test_a_request_that_somebody_passed_on_is_known_by_its_headers(name: str, *, passed_on: bool) -> None:
     assert came_through_a_proxy(["host", name]) is passed_on
+
+
+@pytest.mark.parametrize("name", ["local", "Local", "api-key"])
+async def test_no_key_is_called_as_the_owner_is(keys: Keys, name: str) -> None:
+    with pytest.raises(InputError):
+        await keys.add(name, Role.READ)
 
 
 def test_a_token_is_told_from_other_text() -> None:

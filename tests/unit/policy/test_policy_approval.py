@@ -144,7 +144,7 @@ def test_the_reason_for_asking_is_what_made_the_call_risky() -> None:
         for name in ("read_file", "delete_file")
     }
     assert reasons == {
-        "read_file": "It cannot be taken back. The arguments name an environment file.",
+        "read_file": "It touches something sensitive. The arguments name an environment file.",
         "delete_file": "It cannot be taken back. Steward rates 'delete_file' irreversible."
         " The arguments name an environment file.",
     }
@@ -368,3 +368,31 @@ def test_assessing_never_raises_and_never_falls_below_the_table(spec: ToolSpec, 
     assessment = assess(spec, arguments, POLICY)
     if spec.origin is Origin.BUILTIN and spec.name in RATINGS:
         assert assessment.level.rank >= RATINGS[spec.name].rank
+
+
+def test_a_tool_of_another_steward_is_rated_and_asked_about_there() -> None:
+    tool = served("home__delete_task", rated_there=IRREVERSIBLE)
+    assert level(tool) is IRREVERSIBLE
+    assert not asks(tool)
+
+
+@pytest.mark.parametrize(
+    ("policy", "fields"),
+    [
+        ('[ratings]\n"home__*" = "irreversible"', {}),
+        ("", {"risk": IRREVERSIBLE}),
+    ],
+)
+def test_a_word_of_ours_on_another_stewards_tool_is_asked_about_here(
+    policy: str, fields: dict[str, Any]
+) -> None:
+    assert asks(served("home__read", rated_there=REVERSIBLE, **fields), policy)
+
+
+def test_sensitive_arguments_for_another_steward_are_asked_about_here() -> None:
+    assert asks(served("home__read", rated_there=REVERSIBLE), path="/home/ana/.ssh/id_rsa")
+
+
+def test_an_agent_that_asks_before_every_call_is_asked_about_here() -> None:
+    assessment = assess(served(rated_there=REVERSIBLE), {}, Rules())
+    assert needs_person(assessment, confidence=1.0, agent_requires_approval=True) is not None

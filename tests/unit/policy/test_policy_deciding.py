@@ -1,11 +1,11 @@
 """Who may decide about a call that waits."""
 
 import pytest
-from tests.deciders import deciding
+from tests.support.deciders import deciding
 
 from steward.contract.call import CallerKind
 from steward.contract.deciding import Role
-from steward.policy.deciding import may_decide, may_not_decide
+from steward.policy.who_decides import may_decide, may_not_decide
 
 
 @pytest.mark.parametrize(

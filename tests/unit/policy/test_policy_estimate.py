@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.contract.tool import Origin, ToolHints, ToolSpec
-from steward.policy import Kind, RiskLevel, Rules, assess, estimate
+from steward.policy import EffectKind, RiskLevel, Rules, assess, estimate
 from steward.policy.estimate import estimate_tool
 
 
-def kind(name: str, description: str = "", **properties: Any) -> Kind:
+def kind(name: str, description: str = "", **properties: Any) -> EffectKind:
     return estimate_tool(name, description, {"type": "object", "properties": properties}).kind
 
 
@@ -28,14 +28,14 @@ def kind(name: str, description: str = "", **properties: Any) -> Kind:
     ],
 )
 def test_a_reading_name_alone_is_read_only(name: str) -> None:
-    assert kind(name) is Kind.READ_ONLY
+    assert kind(name) is EffectKind.READ_ONLY
 
 
 @pytest.mark.parametrize(
     "name", ["create_user", "addComment", "post-message", "get_or_create_note", "check_in"]
 )
 def test_a_name_that_adds_is_a_write(name: str) -> None:
-    assert kind(name) is Kind.WRITE
+    assert kind(name) is EffectKind.WRITE
 
 
 @pytest.mark.parametrize(
@@ -52,88 +52,94 @@ def test_a_name_that_adds_is_a_write(name: str) -> None:
     ],
 )
 def test_a_name_that_changes_or_says_nothing_is_destructive(name: str) -> None:
-    assert kind(name) is Kind.DESTRUCTIVE
+    assert kind(name) is EffectKind.DESTRUCTIVE
 
 
 @pytest.mark.parametrize(
     ("name", "description", "expected"),
     [
-        ("db-stats", "Returns statistics about a database.", Kind.READ_ONLY),
-        ("fleet_page", "Visualizes the fleet.", Kind.DESTRUCTIVE),
-        ("troubleshoot", "Diagnose what is wrong with a machine.", Kind.DESTRUCTIVE),
-        ("pods_log", "Get the logs of a pod.", Kind.READ_ONLY),
-        ("deploy_status", "Check the status of a deployment.", Kind.READ_ONLY),
-        ("tabs", "List, create, close or select a tab.", Kind.DESTRUCTIVE),
-        ("scale", "Get or update the scale of a resource.", Kind.DESTRUCTIVE),
-        ("get_thing", "This tool will finalize the thing.", Kind.WRITE),
-        ("lookup_rows", "Executes a search against the index.", Kind.READ_ONLY),
-        ("get_rows", "Get rows. Executes a search. Returns a page of them.", Kind.READ_ONLY),
-        ("resolve_thread", "Resolve a review thread.", Kind.WRITE),
-        ("verify_value", "Verify the value.", Kind.DESTRUCTIVE),
-        ("read_mail", "START HERE: read the mail. Deletes what it has read.", Kind.DESTRUCTIVE),
-        ("mail", "Read the mail. Permanently removes what it has read.", Kind.DESTRUCTIVE),
-        ("find_slow", "Searches logs, waits for the analysis to complete and returns it.", Kind.DESTRUCTIVE),
-        ("monitor_start", "", Kind.WRITE),
+        ("db-stats", "Returns statistics about a database.", EffectKind.READ_ONLY),
+        ("fleet_page", "Visualizes the fleet.", EffectKind.DESTRUCTIVE),
+        ("troubleshoot", "Diagnose what is wrong with a machine.", EffectKind.DESTRUCTIVE),
+        ("pods_log", "Get the logs of a pod.", EffectKind.READ_ONLY),
+        ("deploy_status", "Check the status of a deployment.", EffectKind.READ_ONLY),
+        ("tabs", "List, create, close or select a tab.", EffectKind.DESTRUCTIVE),
+        ("scale", "Get or update the scale of a resource.", EffectKind.DESTRUCTIVE),
+        ("get_thing", "This tool will finalize the thing.", EffectKind.WRITE),
+        ("lookup_rows", "Executes a search against the index.", EffectKind.READ_ONLY),
+        ("get_rows", "Get rows. Executes a search. Returns a page of them.", EffectKind.READ_ONLY),
+        ("resolve_thread", "Resolve a review thread.", EffectKind.WRITE),
+        ("verify_value", "Verify the value.", EffectKind.DESTRUCTIVE),
+        ("read_mail", "START HERE: read the mail. Deletes what it has read.", EffectKind.DESTRUCTIVE),
+        ("mail", "Read the mail. Permanently removes what it has read.", EffectKind.DESTRUCTIVE),
+        (
+            "find_slow",
+            "Searches logs, waits for the analysis to complete and returns it.",
+            EffectKind.DESTRUCTIVE,
+        ),
+        ("monitor_start", "", EffectKind.WRITE),
         (
             "things",
             "An example of an interface with one or two or three or four or five or six values.",
-            Kind.DESTRUCTIVE,
+            EffectKind.DESTRUCTIVE,
         ),
-        ("issue", "Get the issue and comment threads.", Kind.READ_ONLY),
-        ("pages", "Tool for getting pages.", Kind.READ_ONLY),
-        ("pages", "Tool for copying pages.", Kind.WRITE),
-        ("pages", "Copies pages.", Kind.WRITE),
-        ("get_schema", "Provides the schema of any resource type.", Kind.READ_ONLY),
-        ("get_activity", "Always prefer this for activity logs. Lists them.", Kind.READ_ONLY),
-        ("pages", "An interesting tool.", Kind.DESTRUCTIVE),
-        ("get_it", "Get it. Does not delete anything.", Kind.READ_ONLY),
+        ("issue", "Get the issue and comment threads.", EffectKind.READ_ONLY),
+        ("pages", "Tool for getting pages.", EffectKind.READ_ONLY),
+        ("pages", "Tool for copying pages.", EffectKind.WRITE),
+        ("pages", "Copies pages.", EffectKind.WRITE),
+        ("get_schema", "Provides the schema of any resource type.", EffectKind.READ_ONLY),
+        ("get_activity", "Always prefer this for activity logs. Lists them.", EffectKind.READ_ONLY),
+        ("pages", "An interesting tool.", EffectKind.DESTRUCTIVE),
+        ("get_it", "Get it. Does not delete anything.", EffectKind.READ_ONLY),
     ],
 )
-def test_the_description_is_read_with_the_name(name: str, description: str, expected: Kind) -> None:
+def test_the_description_is_read_with_the_name(name: str, description: str, expected: EffectKind) -> None:
     assert kind(name, description) is expected
 
 
 @pytest.mark.parametrize(
     ("name", "description", "expected"),
     [
-        ("query", "Run a SQL query.", Kind.DESTRUCTIVE),
-        ("query_snowflake", "Query Snowflake.", Kind.DESTRUCTIVE),
-        ("query", "Run a read-only SQL query.", Kind.READ_ONLY),
-        ("explain_query", "Explain a SQL statement.", Kind.READ_ONLY),
-        ("query_metrics", "Query metrics.", Kind.READ_ONLY),
+        ("query", "Run a SQL query.", EffectKind.DESTRUCTIVE),
+        ("query_snowflake", "Query Snowflake.", EffectKind.DESTRUCTIVE),
+        ("query", "Run a read-only SQL query.", EffectKind.READ_ONLY),
+        ("explain_query", "Explain a SQL statement.", EffectKind.READ_ONLY),
+        ("query_metrics", "Query metrics.", EffectKind.READ_ONLY),
     ],
 )
 def test_a_query_language_that_can_write_counts_as_writing(
-    name: str, description: str, expected: Kind
+    name: str, description: str, expected: EffectKind
 ) -> None:
     assert kind(name, description) is expected
 
 
 def test_the_schema_shows_what_a_tool_can_do() -> None:
-    assert kind("issues", "Get issues.", action={"enum": ["list", "get"]}) is Kind.READ_ONLY
-    assert kind("issues", "Get issues.", action={"enum": ["list", "delete"]}) is Kind.DESTRUCTIVE
-    assert kind("issues", "Get issues.", action={"enum": ["x"]}) is Kind.READ_ONLY
-    assert kind("issues", "Get issues.", action={"type": "string"}) is Kind.READ_ONLY
-    assert kind("issues", "Get issues.", mode="oddly written") is Kind.READ_ONLY
-    assert kind("get_page", "Get a page.", script={}, force={}, newName={}, content={}) is Kind.DESTRUCTIVE
-    assert kind("get_page", "Get a page.", outputPath={"type": "string"}) is Kind.DESTRUCTIVE
-    assert estimate_tool("get_page", "", {"properties": ["odd"]}).kind is Kind.READ_ONLY
+    assert kind("issues", "Get issues.", action={"enum": ["list", "get"]}) is EffectKind.READ_ONLY
+    assert kind("issues", "Get issues.", action={"enum": ["list", "delete"]}) is EffectKind.DESTRUCTIVE
+    assert kind("issues", "Get issues.", action={"enum": ["x"]}) is EffectKind.READ_ONLY
+    assert kind("issues", "Get issues.", action={"type": "string"}) is EffectKind.READ_ONLY
+    assert kind("issues", "Get issues.", mode="oddly written") is EffectKind.READ_ONLY
+    assert (
+        kind("get_page", "Get a page.", script={}, force={}, newName={}, content={}) is EffectKind.DESTRUCTIVE
+    )
+    assert kind("get_page", "Get a page.", outputPath={"type": "string"}) is EffectKind.DESTRUCTIVE
+    assert estimate_tool("get_page", "", {"properties": ["odd"]}).kind is EffectKind.READ_ONLY
 
 
 def test_actions_in_the_description_count() -> None:
-    assert kind("issues", "Get issues. Use action 'delete' to remove one.") is Kind.DESTRUCTIVE
+    assert kind("issues", "Get issues. Use action 'delete' to remove one.") is EffectKind.DESTRUCTIVE
 
 
 def test_hints_are_believed_only_against_the_tool_itself() -> None:
     claims = {"harmless": ToolHints(read_only=True), "changing": ToolHints(read_only=False)}
-    assert estimate_tool("delete_all", "", hints=claims["harmless"]).kind is Kind.DESTRUCTIVE
-    assert estimate_tool("get_all", "", hints=claims["changing"]).kind is Kind.DESTRUCTIVE
-    assert estimate_tool("get_all", "", hints=ToolHints(destructive=True)).kind is Kind.DESTRUCTIVE
+    assert estimate_tool("delete_all", "", hints=claims["harmless"]).kind is EffectKind.DESTRUCTIVE
+    assert estimate_tool("get_all", "", hints=claims["changing"]).kind is EffectKind.DESTRUCTIVE
+    assert estimate_tool("get_all", "", hints=ToolHints(destructive=True)).kind is EffectKind.DESTRUCTIVE
 
 
 def test_a_guess_explains_itself_and_proposes_a_rating() -> None:
     guess = estimate(ToolSpec(name="delete_note", description="Delete a note."))
-    assert (guess.kind, guess.rating) == (Kind.DESTRUCTIVE, RiskLevel.IRREVERSIBLE)
+    assert (guess.kind, guess.rating) == (EffectKind.DESTRUCTIVE, RiskLevel.IRREVERSIBLE)
     assert guess.reasons[0] == "its name says 'delete'"
     assert estimate(ToolSpec(name="get_note", description="Get a note.")).rating is RiskLevel.REVERSIBLE
     assert (
@@ -194,7 +200,7 @@ def test_any_definition_can_be_judged(name: str, description: str, properties: d
     ],
 )
 def test_a_verb_that_is_often_more_than_a_look_is_not_enough(name: str, description: str) -> None:
-    assert kind(name, description) is not Kind.READ_ONLY
+    assert kind(name, description) is not EffectKind.READ_ONLY
 
 
 @pytest.mark.parametrize(
@@ -206,7 +212,7 @@ def test_a_verb_that_is_often_more_than_a_look_is_not_enough(name: str, descript
     ],
 )
 def test_what_plainly_reads_or_works_out_an_answer_is_read_only(name: str, description: str) -> None:
-    assert kind(name, description) is Kind.READ_ONLY
+    assert kind(name, description) is EffectKind.READ_ONLY
 
 
 @pytest.mark.parametrize(
@@ -226,22 +232,26 @@ def test_a_reader_that_leaves_something_behind_is_noticed(name: str, description
     guess = estimate_tool(name, description)
     assert any(reason in said for said in guess.reasons)
     assert (
-        guess.probability <= estimate_tool(name, "Get one.").probability or guess.kind is not Kind.READ_ONLY
+        guess.probability <= estimate_tool(name, "Get one.").probability
+        or guess.kind is not EffectKind.READ_ONLY
     )
 
 
 def test_words_in_passing_about_others_are_no_sign() -> None:
     guess = estimate_tool("get_notes", "Get notes. Results are sorted in order. They are listed in groups.")
-    assert guess.kind is Kind.READ_ONLY
+    assert guess.kind is EffectKind.READ_ONLY
     assert not any("its description says" in said for said in guess.reasons)
 
 
 def test_a_parameter_that_says_where_to_save_makes_a_reader_a_writer() -> None:
     saving = {"requestFilePath": {"type": "string", "description": "Path of a file to save the body to."}}
-    assert kind("get_request", "Get a request.", **saving) is not Kind.READ_ONLY
-    assert kind("get_request", "Get a request.", id={"description": "Which one."}, odd=True) is Kind.READ_ONLY
+    assert kind("get_request", "Get a request.", **saving) is not EffectKind.READ_ONLY
+    assert (
+        kind("get_request", "Get a request.", id={"description": "Which one."}, odd=True)
+        is EffectKind.READ_ONLY
+    )
 
 
 def test_more_text_in_parameters_than_is_read_counts_against_a_tool() -> None:
     long = {f"p{number}": {"description": "x" * 5_000} for number in range(5)}
-    assert kind("get_request", "Get a request.", **long) is not Kind.READ_ONLY
+    assert kind("get_request", "Get a request.", **long) is not EffectKind.READ_ONLY

@@ -1,5 +1,6 @@
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ def ours(name: str, category: str, effect: Effect = Effect.READS) -> ToolSpec:
     return ToolSpec(
         name=name,
         description="x",
+        input_schema={"type": "object", "properties": {"query": {}}},
         origin=Origin.BUILTIN,
         risk=RiskLevel.REVERSIBLE,
         effect=effect,
@@ -87,10 +89,53 @@ def test_many_words_are_shown_in_part() -> None:
         "zrgsbezva",
         "m\u00e9tformin",
         "met\u200bformin",
+        "m\u0435tf\u043ermin",
+        "&#109;&#x65;tformin",
+        "\\u006d\\x65tformin",
+        "%256d%2565tformin",
+        base64.b64encode(base64.b64encode(b"metformin")).decode(),
     ],
 )
 def test_a_disguise_is_seen_through(query: str) -> None:
     assert asks(query)
+
+
+def percent(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+def entities(text: str) -> str:
+    return "".join(f"&#{ord(character)};" for character in text)
+
+
+def base64_of(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 9, 40])
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (percent, lambda text: text.replace("%", "%25")),
+        (entities, lambda text: text.replace("&", "&amp;")),
+        (base64_of, base64_of),
+    ],
+    ids=["percent", "entities", "base64"],
+)
+def test_a_disguise_is_seen_through_however_deep(
+    first: Callable[[str], str], again: Callable[[str], str], depth: int
+) -> None:
+    text = first("metformin")
+    for _ in range(min(depth, 9 if again is base64_of else depth)):
+        text = again(text)
+    assert asks(f"weather {text}")
+
+
+def test_escapes_that_are_mixed_without_end_are_asked_about() -> None:
+    text = "weather in &#112;aris"
+    for _ in range(2 * leaks.MOST_LAYERS):
+        text = text.replace("&", "%26").replace("%", "&#37;")
+    assert "nobody can read" in str(would_carry(SEARCH, {"query": text}, tainted()))
 
 
 @pytest.mark.parametrize(
@@ -213,9 +258,47 @@ def test_more_than_is_kept_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asks("nothing", tainted(recalled="alder birch cedar"))
 
 
-def test_values_beyond_a_bound_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_values_than_are_looked_at_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaks, "MOST_VALUES", 2)
-    assert list(texts_of(["a", "b", "c"])) == ["c"]
+    assert would_carry(LOOK, {"topics": ["a", "b", "c"]}, tainted(recalled="metformin")) is not None
+
+
+def test_an_answer_of_more_values_than_are_looked_at_rules_nothing_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leaks, "MOST_VALUES", 2)
+    assert asks("nothing", tainted(recalled=["metformin", "b", "c"]))
+
+
+def test_the_names_of_arguments_are_looked_at_but_for_those_of_the_schema() -> None:
+    run = tainted(recalled="metformin is the topic")
+    topic = replace(LOOK, input_schema={"type": "object", "properties": {"topic": {}}})
+    assert would_carry(topic, {"topic": {"metformin": 1}}, run) is not None
+    assert would_carry(topic, {"topic": {"": 1}}, run) is None
+
+
+def test_an_answer_of_any_room_that_is_not_known_to_be_nobodys_is_private() -> None:
+    run = RunRecord(untrusted="fetch_page")
+    note_answer(run, ours("a_new_tool", "a room of its own"), "Obernau")
+    assert asks("Obernau", run)
+
+
+def test_a_change_makes_private_what_it_tells_and_not_what_it_was_told() -> None:
+    run = RunRecord(untrusted="fetch_page")
+    note_answer(run, TASK, {"title": "Seine", "description": "Obernau"}, given={"title": "Seine"})
+    assert (asks("Obernau", run), asks("Seine", run)) == (True, False)
+
+
+def test_what_an_agent_is_to_be_told_later_asks_and_says_so() -> None:
+    schedule = ours("add_schedule", "schedules", Effect.WRITES_STORE)
+    reason = would_carry(schedule, {"request": "search for metformin", "schedule_id": "0f" * 20}, tainted())
+    assert 'have an agent told, as if you had said it, "metformin"' in str(reason)
+
+
+def test_a_number_under_an_id_of_a_closed_server_is_private() -> None:
+    run = RunRecord(untrusted="fetch_page")
+    note_answer(run, server("bank__look", open_world=False), {"passport_id": "X4401882"})
+    assert asks("X4401882", run)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +309,7 @@ def test_values_beyond_a_bound_are_not_looked_at(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_notes_about_an_answer_are_not_its_words(value: Mapping[str, Any], texts: list[str]) -> None:
-    assert list(texts_of(value)) == texts
+    assert texts_of(value, but=leaks._ABOUT) == texts  # pyright: ignore[reportPrivateUsage]
 
 
 def test_words_that_every_text_has_say_nothing() -> None:
@@ -242,4 +325,4 @@ def test_an_irreversible_call_says_both() -> None:
     spec = server("shelf__burn")
     assessment = assess(spec, {"topic": "metformin", "path": "/x/id_rsa"}, Rules(), run=tainted())
     said = str(needs_person(assessment, confidence=1.0))
-    assert ("cannot be taken back" in said, "metformin" in said) == (True, True)
+    assert ("touches something sensitive" in said, "metformin" in said) == (True, True)

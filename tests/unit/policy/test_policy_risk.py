@@ -12,6 +12,22 @@ from steward.policy.risk import RATINGS
 
 REVERSIBLE, DELAYED, IRREVERSIBLE = RiskLevel
 
+
+@pytest.mark.req("RES-US3-IT", "RES-ENT-RiskLevel")
+@pytest.mark.req("RES-SC-004", "RES-SC-005")
+def test_the_three_risks_as_the_document_tries_them() -> None:
+    asked = {
+        tool: [requires_approval(categorize_action_risk(tool, {}), sure) for sure in (0.5, 0.8, 0.9, 1.0)]
+        for tool in ("web_search", "send_email", "delete_file")
+    }
+    assert asked == {
+        "web_search": [False, False, False, False],
+        "send_email": [True, True, False, False],
+        "delete_file": [True, True, True, True],
+    }
+    assert [level.name for level in RiskLevel] == ["REVERSIBLE", "REVERSIBLE_WITH_DELAY", "IRREVERSIBLE"]
+
+
 REVERSIBLE_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("web_search", {"query": "python async", "max_results": 10}),
     ("search_web", {"query": "python async"}),
@@ -85,8 +101,8 @@ def test_an_ingest_that_removes_nothing_is_reversible() -> None:
     assert categorize_action_risk("ingest_documents", call) is REVERSIBLE
 
 
-def test_deleting_a_conversation_is_irreversible() -> None:
-    assert categorize_action_risk("delete_conversation", {"conversation_id": "c1"}) is IRREVERSIBLE
+def test_deleting_a_conversation_can_be_taken_back() -> None:
+    assert categorize_action_risk("delete_conversation", {"conversation_id": "c1"}) is REVERSIBLE
 
 
 @pytest.mark.req("RES-FR-019", "RES-SC-004")

@@ -82,6 +82,12 @@ def test_an_empty_file_means_the_defaults() -> None:
             "my.toml, line 4, 'rule 1.when.path'",
             "pattern",
         ),
+        ("[[rule]]\ntool = 'x'\nnever = 1", "my.toml, line 3, 'rule 1.never'", "true or false"),
+        ("[[rule]]\ntool = 'x'\nnever = false", "my.toml, 'rule 1'", "says nothing"),
+        ("[[rule]]\ntool = 'x'\nnever = true\ntrust = true", "my.toml, 'rule 1'", "something else"),
+        ("[[rule]]\ntool = 'x'\nnever = true\nuser = ''", "my.toml, line 4, 'rule 1.user'", "a user"),
+        ("[[rule]]\ntool = 'x'\nnever = true\nuser = 1", "my.toml, line 4, 'rule 1.user'", "a user"),
+        ("[[rule]]\ntool = 'x'\ntrust = true\narguments = 1", "my.toml, line 4, 'rule 1.arguments'", "table"),
         ("protect = ['**']", "my.toml, line 1, 'protect'", "everything"),
     ],
 )

@@ -50,3 +50,7 @@ def test_a_hint_counts_only_from_a_trusted_server() -> None:
 
 def test_a_name_that_is_always_asked_about_would_not() -> None:
     assert not may_run_unasked(spec("notes__delete_file", risk=RiskLevel.REVERSIBLE), parse_rules(""))
+
+
+def test_a_tool_of_another_steward_would_because_that_one_asks() -> None:
+    assert may_run_unasked(spec(rated_there=RiskLevel.IRREVERSIBLE), parse_rules(""))

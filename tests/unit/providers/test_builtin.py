@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from fastmcp import FastMCP
-from tests.door import Door
+from tests.support.door import Door
 
 from steward.contract.agent import LifecycleState
 from steward.contract.call import Done, Failed, PendingApproval

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 import uvloop
-from tests.waiting import until
+from tests.support.waiting import until
 
 from steward.contract.call import Done, Failed, ToolResult
 from steward.contract.schema import compile_schema

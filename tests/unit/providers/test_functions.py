@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 from pydantic import BaseModel
-from tests.door import Door, tool
+from tests.support.door import Door, tool
 
 from steward.contract.agent import Health
 from steward.contract.call import Done, Failed
@@ -52,6 +52,7 @@ async def test_whatever_a_function_returns_becomes_a_result(function: object, da
     assert await agent.execute("f", {"n": 1}) == Done(data=data)
 
 
+@pytest.mark.req("ORC-ASM-3")
 @pytest.mark.req("ORC-US3.2", "ORC-SC-002")
 async def test_wrapping_leaves_the_function_as_it_was() -> None:
     def double(n: int) -> int:

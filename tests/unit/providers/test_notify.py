@@ -1,20 +1,17 @@
 """A waiting call is told about, without its arguments."""
 
-import asyncio
-import json
 import stat
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.support.receivers import web_receiver
 
 from steward.contract.call import Caller, CallerKind
 from steward.contract.errors import UnavailableError
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.proposals import Proposal
-from steward.providers.notify import AllNotifiers, DesktopNotifier, WebhookNotifier
+from steward.providers.notify import AllNotifiers, DesktopNotifier, NtfyNotifier, WebhookNotifier
 
 PROPOSAL = Proposal(
     id="p1",
@@ -34,33 +31,12 @@ PROPOSAL = Proposal(
 )
 
 
-@asynccontextmanager
-async def hook(status: int) -> AsyncIterator[tuple[str, asyncio.Queue[bytes]]]:
-    """A real HTTP listener on loopback."""
-    bodies: asyncio.Queue[bytes] = asyncio.Queue()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next(
-            int(line.split(b":")[1])
-            for line in head.split(b"\r\n")
-            if line.lower().startswith(b"content-length")
-        )
-        await bodies.put(await reader.readexactly(length))
-        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook", bodies
-
-
 async def test_a_webhook_gets_what_a_person_needs_to_decide_and_no_argument() -> None:
-    async with hook(204) as (address, bodies):
-        await WebhookNotifier(address).notify(PROPOSAL)
-        body = await bodies.get()
-    assert json.loads(body) == {
+    async with web_receiver() as receiver:
+        await WebhookNotifier(receiver.url).notify(PROPOSAL)
+    [posted] = receiver.posted
+    assert posted.headers["idempotency-key"] == "p1"
+    assert posted.body == {
         "event": "approval_wanted",
         "proposal_id": "p1",
         "tool": "wipe",
@@ -73,10 +49,22 @@ async def test_a_webhook_gets_what_a_person_needs_to_decide_and_no_argument() ->
     }
 
 
+async def test_a_notification_links_to_the_whole_call_on_the_page_and_to_no_yes() -> None:
+    async with web_receiver() as receiver:
+        await WebhookNotifier(receiver.url, "https://steward.example.org/").notify(PROPOSAL)
+        await NtfyNotifier(f"{receiver.url}/my-topic", "https://steward.example.org").notify(PROPOSAL)
+    webhook, ntfy = receiver.posted
+    assert webhook.body["page"] == "https://steward.example.org/approvals/p1"
+    assert (ntfy.body["topic"], ntfy.body["click"]) == ("my-topic", webhook.body["page"])
+    assert "actions" not in ntfy.body
+    assert "hunter2" not in str(webhook.body) + str(ntfy.body)
+
+
 async def test_a_webhook_that_fails_says_so_without_its_address() -> None:
-    async with hook(500) as (address, _):
+    async with web_receiver() as receiver:
+        receiver.answers.append(500)
         with pytest.raises(UnavailableError) as answered:
-            await WebhookNotifier(address).notify(PROPOSAL)
+            await WebhookNotifier(receiver.url).notify(PROPOSAL)
     with pytest.raises(UnavailableError) as unreached:
         await WebhookNotifier("http://127.0.0.1:1/token-hunter2").notify(PROPOSAL)
     assert ("500" in answered.value.message, "hunter2" in unreached.value.message) == (True, False)
@@ -106,8 +94,8 @@ async def test_a_machine_without_a_desktop_is_left_alone(
 
 
 async def test_one_failing_hook_does_not_silence_the_other() -> None:
-    async with hook(204) as (address, bodies):
-        both = AllNotifiers([WebhookNotifier("http://127.0.0.1:1/"), WebhookNotifier(address)])
+    async with web_receiver() as receiver:
+        both = AllNotifiers([WebhookNotifier("http://127.0.0.1:1/"), WebhookNotifier(receiver.url)])
         with pytest.raises(UnavailableError):
             await both.notify(PROPOSAL)
-        assert json.loads(await bodies.get())["proposal_id"] == "p1"
+    assert [posted.body["proposal_id"] for posted in receiver.posted] == ["p1"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.waiting import until
+from tests.support.waiting import until
 
 from steward.contract.errors import ToolError
 from steward.providers import supervised
@@ -90,7 +90,8 @@ async def test_killing_twice_is_killing_once() -> None:
     assert not process.alive
 
 
-async def test_nothing_survives_a_kill_9_of_steward() -> None:
+@pytest.mark.parametrize("stopped", [False, True], ids=["", "with a supervisor that somebody stopped"])
+async def test_nothing_survives_a_kill_9_of_steward(stopped: bool) -> None:
     steward = """
 import asyncio, sys
 from steward.providers.supervised import Supervised
@@ -106,6 +107,8 @@ asyncio.run(main())
     assert parent.stdout is not None
     pids = [int(word) for word in (await parent.stdout.readline()).split()]
     pids.append(int(await parent.stdout.readline()))
+    if stopped:
+        os.kill(pids[-1], signal.SIGSTOP)
     os.kill(parent.pid, signal.SIGKILL)
     await parent.wait()
     await until(lambda: not any(map(psutil.pid_exists, pids)))

@@ -11,7 +11,8 @@ from steward.language.layout import Layout, ToolText
 from steward.language.reading import Readable
 from steward.models.reader import TaughtReader, TextsApart, taught_reader
 from steward.selection.definitions import Definition
-from steward.selection.fit import LOOKED_AT, FitJudge
+from steward.selection.fit import LOOKED_AT, FitJudge, says_name
+from steward.selection.lexical import stem
 
 TEXT = {"type": "string"}
 
@@ -73,3 +74,12 @@ def test_a_pair_that_was_read_is_not_read_again() -> None:
     [(_, first)] = reader.mark("send an email to Eva", [text])
     [(_, again)] = reader.mark("send an email to Eva", [text])
     assert again is first
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [("pause the music", True), ("send an e mail to Bo", False), ("pause the print", False)],
+)
+def test_a_tool_is_called_by_its_own_name_or_by_that_of_its_server(said: str, named: bool) -> None:
+    player = Definition(ToolSpec(name="music__pause_playback", description="Pause.", input_schema={}))
+    assert says_name(player, frozenset(stem(word) for word in said.split())) is named

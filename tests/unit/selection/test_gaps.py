@@ -1,15 +1,15 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from fastmcp import Client, FastMCP
 
+from steward.bootstrap.gaps import ToolGapDetector
 from steward.contract.ports import Capability
 from steward.contract.tool import ToolSpec
 from steward.models.embedding import MiniLMEmbedder
-from steward.selection.gaps import ToolGapDetector, ToolGapReport, looks_things_up, runs_code
+from steward.selection.gaps import GapFinder, ToolGapReport, looks_things_up, runs_code
 
-READER = MiniLMEmbedder()
 PORTFOLIO = "Retrieve my stock portfolio performance for Q3 2024"
 
 
@@ -50,9 +50,10 @@ async def detect(request: str, **options: Any) -> ToolGapReport | None:
         return await ToolGapDetector(client, **options).detect_missing_tools(request)
 
 
+@pytest.mark.req("RES-ENT-ToolGapReport")
 @pytest.mark.req("RES-US2.1", "RES-FR-009", "RES-FR-010", "RES-FR-012", "RES-FR-013")
 async def test_a_portfolio_request_without_a_finance_tool_is_a_gap() -> None:
-    report = await detect(PORTFOLIO, reader=READER)
+    report = await detect(PORTFOLIO)
     assert report is not None
     assert report.missing_tools == ["financial_data_api"]
     assert report.attempted_task == PORTFOLIO
@@ -67,14 +68,14 @@ async def test_a_portfolio_request_without_a_finance_tool_is_a_gap() -> None:
 
 @pytest.mark.req("RES-US2.3")
 async def test_deleting_production_records_is_a_gap() -> None:
-    report = await detect("Delete all customer records from the production database", reader=READER)
+    report = await detect("Delete all customer records from the production database")
     assert report is not None
     assert report.missing_tools == ["database_modification"]
 
 
 @pytest.mark.req("RES-US2.2")
 async def test_a_report_says_what_is_missing_what_was_checked_and_what_would_help() -> None:
-    report = await detect("Post a message in the Slack channel", reader=READER)
+    report = await detect("Post a message in the Slack channel")
     assert report is not None
     told = report.explain()
     assert "chat messaging" in told
@@ -84,7 +85,7 @@ async def test_a_report_says_what_is_missing_what_was_checked_and_what_would_hel
 
 
 async def test_a_report_without_a_known_server_still_says_how_an_ability_is_added() -> None:
-    report = await detect("Print this letter on the office printer", reader=READER)
+    report = await detect("Print this letter on the office printer")
     assert report is not None
     told = report.explain()
     assert (report.suggestions, "mcp.json" in told, "tools.json" in told) == ([], True, True)
@@ -104,7 +105,7 @@ async def test_a_report_without_a_known_server_still_says_how_an_ability_is_adde
     ],
 )
 async def test_what_tools_can_do_and_what_asks_for_nothing_is_no_gap(request_: str) -> None:
-    assert await detect(request_, reader=READER) is None
+    assert await detect(request_) is None
 
 
 @pytest.mark.parametrize(
@@ -118,16 +119,15 @@ async def test_what_tools_can_do_and_what_asks_for_nothing_is_no_gap(request_: s
 async def test_requests_that_no_lexicon_knows_get_a_name_of_their_own(
     request_: str, missing: list[str]
 ) -> None:
-    report = await detect(request_, reader=READER)
+    report = await detect(request_)
     assert report is not None
     assert report.missing_tools == missing
 
 
-async def test_without_any_model_words_decide() -> None:
-    assert await detect("read the text file notes.txt") is None
-    report = await detect("retrieve my stock portfolio performance")
+async def test_a_number_in_an_order_belongs_to_the_name_of_what_is_missing() -> None:
+    report = await detect("Engrave the 90th ring")
     assert report is not None
-    assert report.missing_tools == ["financial_data_api"]
+    assert report.missing_tools == ["engrave_90th_ring"]
 
 
 class Extractor:
@@ -146,7 +146,7 @@ async def test_a_models_capabilities_are_compared_with_the_tools() -> None:
         Capability("Seismograph Control", "Calibrate a seismograph in a laboratory"),
         Capability("web_search", "Search the web"),
     )
-    report = await detect("Get the seismograph ready", reader=READER, extractor=extractor)
+    report = await detect("Get the seismograph ready", extractor=extractor)
     assert report is not None
     assert report.missing_tools == ["seismograph_control"]
     assert extractor.asked == ["Get the seismograph ready"]
@@ -154,13 +154,15 @@ async def test_a_models_capabilities_are_compared_with_the_tools() -> None:
 
 async def test_small_talk_does_not_cost_a_model_call() -> None:
     extractor = Extractor(Capability("anything", "Anything"))
-    assert await detect("Hello there!", reader=READER, extractor=extractor) is None
+    assert await detect("Hello there!", extractor=extractor) is None
     assert extractor.asked == []
 
 
 async def test_writing_needs_no_tool_where_a_model_writes() -> None:
-    assert await detect("Write a poem about autumn", reader=READER, writes=True) is None
-    report = await detect("Write a poem about autumn", reader=READER)
+    async with Client(research_server()) as client:
+        writing = GapFinder(client, reader=MiniLMEmbedder(), writes=True)
+        assert await writing.detect_missing_tools("Write a poem about autumn") is None
+    report = await detect("Write a poem about autumn")
     assert report is not None
     assert report.missing_tools == ["text_generation"]
 
@@ -168,23 +170,27 @@ async def test_writing_needs_no_tool_where_a_model_writes() -> None:
 class Paged:
     """A session that lists one tool a page, as `mcp.ClientSession` does."""
 
+    schema: ClassVar[dict[str, Any]] = {"type": "object", "properties": {"size": {"type": "string"}}}
+
     class Page:
         def __init__(self, tools: Sequence[ToolSpec], next_cursor: str | None) -> None:
             self.tools, self.next_cursor = tools, next_cursor
 
     async def list_tools(self, *, params: Any = None) -> Any:
         if params is None:
-            return self.Page([ToolSpec(name="first", description="One")], "2")
+            return self.Page([ToolSpec(name="first", description="One", input_schema=self.schema)], "2")
         assert params.cursor == "2"
         return self.Page([ToolSpec(name="second", description="Two")], None)
 
 
+@pytest.mark.req("RES-FR-010")
 async def test_every_page_of_a_session_is_read() -> None:
     detector = ToolGapDetector(Paged())
     report = await detector.detect_missing_tools("Order a pizza")
     assert report is not None
     assert report.existing_tools_checked == ["first", "second"]
     assert [tool.description for tool in detector.tools] == ["One", "Two"]
+    assert detector.tools[0].input_schema == Paged.schema
 
 
 def test_a_search_over_anything_is_told_by_its_name() -> None:
@@ -210,8 +216,8 @@ async def test_what_can_be_computed_is_no_gap_where_code_can_be_run(request_: st
         return code
 
     async with Client(server) as client:
-        assert await ToolGapDetector(client, reader=READER).detect_missing_tools(request_) is None
-    assert await detect(request_, reader=READER) is not None
+        assert await ToolGapDetector(client).detect_missing_tools(request_) is None
+    assert await detect(request_) is not None
 
 
 async def test_a_clause_that_names_no_ability_of_its_own_is_done_with_the_whole() -> None:
@@ -224,7 +230,7 @@ async def test_a_clause_that_names_no_ability_of_its_own_is_done_with_the_whole(
 
     asked = "Find a lawyer for divorce cases in Chicago and charge at most 400 dollars per hour"
     async with Client(server) as client:
-        assert await ToolGapDetector(client, reader=READER).detect_missing_tools(asked) is None
+        assert await ToolGapDetector(client).detect_missing_tools(asked) is None
 
 
 async def test_the_web_answers_what_was_published_and_nothing_else() -> None:
@@ -236,10 +242,10 @@ async def test_the_web_answers_what_was_published_and_nothing_else() -> None:
         raise NotImplementedError
 
     async with Client(server) as client:
-        detector = ToolGapDetector(client, reader=READER)
+        detector = ToolGapDetector(client)
         assert await detector.detect_missing_tools("Which painters belong to the Baroque era?") is None
         assert await detector.detect_missing_tools("Which of my invoices are unpaid?") is not None
-    assert await detect("Which of my invoices are unpaid?", reader=READER) is None  # memory may know
+    assert await detect("Which of my invoices are unpaid?") is None  # memory may know
 
 
 @pytest.mark.parametrize(
@@ -253,4 +259,4 @@ async def test_the_web_answers_what_was_published_and_nothing_else() -> None:
 )
 async def test_what_is_missing_bears_the_name_of_its_kind(request_: str, name: str) -> None:
     async with Client(research_server()) as client:
-        assert await ToolGapDetector(client, reader=READER).name_needs(request_) == [name]
+        assert await ToolGapDetector(client).name_needs(request_) == [name]

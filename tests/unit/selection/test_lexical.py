@@ -1,5 +1,5 @@
 import pytest
-from tests.few_tools import TOOLS, tool
+from tests.support.few_tools import TOOLS, tool
 
 from steward.contract.tool import ToolSpec
 from steward.selection.lexical import LexicalRanker, words

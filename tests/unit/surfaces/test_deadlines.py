@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -85,3 +86,11 @@ async def test_a_head_without_end_is_refused_long_before_its_deadline(
                 await writer.drain()
             await asyncio.wait_for(reader.read(), 10)
         assert reader.at_eof() or reader.exception() is not None
+
+
+async def test_what_cannot_be_read_as_http_is_a_problem_like_any_other() -> None:
+    async with serving() as (reader, writer):
+        writer.write(b"not http at all\r\n\r\n")
+        head, _, body = (await asyncio.wait_for(reader.read(), 10)).partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head
+    assert (json.loads(body)["status"], json.loads(body)["code"]) == (400, "INVALID_INPUT")

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.waiting import until
+from tests.support.waiting import until
 
 from steward.surfaces.api import terminal
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.surfaces.cli.watching import MOST, changed_paths
+from steward.surfaces.cli.library.watching import MOST, changed_paths
 
 ADDED, MODIFIED, DELETED = 1, 2, 3
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.tasks.envelopes import Refusal
+from steward.tasks.envelopes import TaskRefusal
 from steward.tasks.model import Due
 from steward.tasks.repeats import first_due, next_due, read_rule
 
@@ -55,7 +55,7 @@ def test_a_usual_rule_is_kept(said: str, kept: str) -> None:
     ],
 )
 def test_a_rule_that_is_none_or_never_comes_true_is_refused(rule: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(TaskRefusal) as refused:
         read_rule(rule)
     assert refused.value.code == "INVALID_RECURRENCE"
 
@@ -65,7 +65,7 @@ def test_whatever_is_accepted_has_a_next_day(text: str) -> None:
     for rule in (text, f"FREQ=MONTHLY;{text}"):
         try:
             kept = read_rule(rule)
-        except Refusal:
+        except TaskRefusal:
             continue
         next_due(Due.day(date(2026, 11, 16), ZONE), kept, now=NOW, zone=ZONE)
 

@@ -13,14 +13,16 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
+from tests.support.recorded import read_lines
+from tests.support.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
 
 from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall, ToolResult
-from steward.contract.errors import ErrorCode, InputError
+from steward.contract.errors import ErrorCode, UnavailableError
 from steward.contract.tool import RiskLevel
-from steward.orchestrator.ports import Execution
+from steward.orchestrator.ports import Execution, Intent
+from steward.orchestrator.proposals import Receipt
 from steward.telemetry.append import AppendFile
-from steward.telemetry.executions import ExecutionLogFile, read_executions
+from steward.telemetry.executions import READS_AT_ONCE, ExecutionLogFile
 from steward.telemetry.masking import Masker
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -67,6 +69,7 @@ def the_file(folder: Path) -> Path:
     return folder / "executions-2026-11-15.jsonl"
 
 
+@pytest.mark.req("SKL-ENT-Log")
 @pytest.mark.req("SKL-FR-011", "SKL-SC-006")
 def test_a_call_is_one_line_with_all_that_went_in_and_came_out(log: ExecutionLogFile, tmp_path: Path) -> None:
     log.append(execution(Done(data={"results": ["a"]}, duration_ms=1.23456), query="x"))
@@ -103,7 +106,7 @@ def test_a_failure_is_logged_with_the_input_that_caused_it(log: ExecutionLogFile
     log.append(execution(Failed(error="gone", code="LOST", outcome_unknown=True)))
     log.append(execution(PendingApproval(proposal_id="p1", reason="it deletes", risk=RiskLevel.IRREVERSIBLE)))
 
-    waiting, lost, failed = read_executions(tmp_path).items
+    waiting, lost, failed = read_lines(tmp_path).items
     assert (failed["arguments"], failed["status"], failed["error"], failed["code"], failed["output"]) == (
         {"divisor": 0},
         "failed",
@@ -120,31 +123,112 @@ def test_a_failure_is_logged_with_the_input_that_caused_it(log: ExecutionLogFile
 
 
 @pytest.mark.req("SKL-FR-016", "SKL-EDGE-10")
-def test_each_day_has_its_file_and_thirty_days_are_kept(
+def test_each_day_has_its_file_and_the_last_thirty_that_have_lines_are_kept(
     log: ExecutionLogFile, tmp_path: Path, clock: Clock
 ) -> None:
-    first = clock.at
-    for day in range(40):
-        clock.at = first + timedelta(days=day)
-        log.append(execution(at=clock.at))
+    for day in range(0, 80, 2):  # nobody works every day
+        log.append(execution(at=NOON + timedelta(days=day)))
 
     kept = sorted(path.name for path in tmp_path.iterdir())
-    last = clock.at.date()
     assert kept == [
-        f"executions-{(last - timedelta(days=ago)).isoformat()}.jsonl" for ago in range(30, -1, -1)
+        f"executions-{(NOON + timedelta(days=day)).date().isoformat()}.jsonl" for day in range(20, 80, 2)
     ]
-    assert len(read_executions(tmp_path, limit=1000).items) == 31
+
+
+def test_a_clock_forty_days_ahead_removes_nothing(log: ExecutionLogFile, tmp_path: Path) -> None:
+    for day in (0, 1, 40):
+        log.append(execution(at=NOON + timedelta(days=day)))
+    assert len(read_lines(tmp_path).items) == 3
 
 
 @pytest.mark.req("SKL-EDGE-10")
-def test_only_files_of_the_log_are_removed(log: ExecutionLogFile, tmp_path: Path) -> None:
+def test_only_files_of_the_log_are_removed(tmp_path: Path) -> None:
     others = ["executions-2001-01-01.jsonl.bak", "executions-2001-99-99.jsonl", "notes-2001-01-01.jsonl"]
     for name in (*others, "executions-2001-01-01.jsonl"):
         (tmp_path / name).write_text("{}\n")
+    log = ExecutionLogFile(tmp_path, clock=Clock(), retention_days=1)
     log.append(execution())
+    log.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         (*others, "executions-2026-11-15.jsonl")
     )
+
+
+# --- before a call runs -----------------------------------------------------------------------------
+
+
+def intent(*, risk: RiskLevel = RiskLevel.REVERSIBLE, receipt: Receipt | None = None, **given: Any) -> Intent:
+    call = replace(execution(**given).call, tool="send")
+    return Intent(at=NOON, tool="send", agent="mail", call=call, risk=risk, user="ana", receipt=receipt)
+
+
+async def test_what_is_about_to_run_is_on_record_with_what_goes_in(tmp_path: Path) -> None:
+    log = ExecutionLogFile(tmp_path, clock=Clock(), program=7)
+    await log.begin(intent(to="ben"))
+    (line,) = read_lines(tmp_path).items
+    assert (line["status"], line["program"], line["user"], line["arguments"]) == (
+        "running",
+        7,
+        "ana",
+        {"to": "ben"},
+    )
+
+
+async def test_an_outcome_does_not_repeat_what_its_intent_says(tmp_path: Path, log: ExecutionLogFile) -> None:
+    log.append(replace(execution(Done(data="sent"), to="ben"), begun=True))
+    (line,) = read_lines(tmp_path).items
+    assert ("arguments" in line, line["output"]) == (False, "sent")
+
+
+async def test_a_yes_stands_on_the_line_before_the_run(tmp_path: Path, log: ExecutionLogFile) -> None:
+    asked: dict[str, Any] = {"arguments": {}, "digest": "d", "definition_hash": "h"}
+    yes = Receipt(approver="ben", approved_at=NOON, via="cli", role="approve", **asked)
+    await log.begin(intent(receipt=yes))
+    (line,) = read_lines(tmp_path).items
+    told = line["approved"]
+    assert (told["by"], told["via"], told["role"], told["digest"]) == ("ben", "cli", "approve", "d")
+
+
+async def test_nothing_begins_that_cannot_be_put_on_record(tmp_path: Path, log: ExecutionLogFile) -> None:
+    full_disk(tmp_path)
+    with pytest.raises(UnavailableError) as caught:
+        await log.begin(intent())
+    assert caught.value.code == ErrorCode.RECORD_FAILED
+
+
+@pytest.mark.parametrize(
+    ("risk", "waits"), [(RiskLevel.IRREVERSIBLE, True), (RiskLevel.REVERSIBLE_WITH_DELAY, False)]
+)
+async def test_only_what_cannot_be_undone_waits_for_the_disk(
+    log: ExecutionLogFile, monkeypatch: pytest.MonkeyPatch, risk: RiskLevel, waits: bool
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    await log.begin(intent(risk=risk))
+    assert bool(synced) is waits
+
+
+async def test_a_disk_that_fails_to_keep_it_stops_what_cannot_be_undone(
+    log: ExecutionLogFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(UnavailableError) as caught:
+        await log.begin(intent(risk=RiskLevel.IRREVERSIBLE))
+    assert caught.value.code == ErrorCode.RECORD_FAILED
+
+
+async def test_an_intent_does_not_queue_behind_large_lines(log: ExecutionLogFile, tmp_path: Path) -> None:
+    log.append(execution(Done(data="x" * 5_000_000)))
+    await log.begin(intent(to="ben"))
+    assert read_lines(tmp_path, status="running").items
+
+
+async def test_no_secret_of_a_large_intent_reaches_the_file(log: ExecutionLogFile, tmp_path: Path) -> None:
+    await log.begin(intent(password="hunter2hunter2", padding="x" * 70_000))
+    assert b"hunter2" not in the_file(tmp_path).read_bytes()
 
 
 def test_a_day_is_a_utc_day_and_a_line_goes_to_its_own(log: ExecutionLogFile, tmp_path: Path) -> None:
@@ -183,15 +267,16 @@ def test_large_outputs_keep_their_place_in_the_order(log: ExecutionLogFile, tmp_
     assert [orjson.loads(line)["arguments"]["number"] for line in lines] == list(range(60))
 
 
-async def test_what_only_read_is_written_after_its_answer_and_nothing_overtakes_it(
-    log: ExecutionLogFile, tmp_path: Path
-) -> None:
+async def test_what_only_read_is_written_after_its_answer_and_nothing_overtakes_it(tmp_path: Path) -> None:
+    log = ExecutionLogFile(tmp_path, clock=Clock(), reads_wait=0)
+
     def written() -> list[str]:
-        return [item["tool"] for item in read_executions(tmp_path, newest_first=False).items]
+        return [item["tool"] for item in read_lines(tmp_path, newest_first=False).items]
 
     log.append(replace(execution(tool="look"), only_read=True))
     assert written() == []
-    await asyncio.sleep(0)
+    for _ in range(3):  # a turn of the loop for the timer, and one for what it calls
+        await asyncio.sleep(0)
     assert written() == ["look"]
     log.append(replace(execution(tool="look_again"), only_read=True))
     log.append(execution(tool="change"))
@@ -199,6 +284,16 @@ async def test_what_only_read_is_written_after_its_answer_and_nothing_overtakes_
     log.append(replace(execution(tool="last"), only_read=True))
     log.close()
     assert written() == ["look", "look_again", "change", "last"]
+
+
+async def test_many_reads_are_written_together_and_none_shows_a_secret(tmp_path: Path) -> None:
+    log = ExecutionLogFile(tmp_path, clock=Clock(), reads_wait=3_600)
+    for number in range(READS_AT_ONCE):
+        said = {"password": "hunter2hunter2"} if number == 40 else {"number": number}
+        log.append(replace(execution(**said), only_read=True))
+    lines = the_file(tmp_path).read_bytes()
+    log.close()
+    assert (lines.count(b"\n"), b"hunter2" in lines) == (READS_AT_ONCE, False)
 
 
 def test_threads_may_append_at_once(log: ExecutionLogFile, tmp_path: Path) -> None:
@@ -212,7 +307,7 @@ def test_threads_may_append_at_once(log: ExecutionLogFile, tmp_path: Path) -> No
     for thread in threads:
         thread.join()
     assert log.flush()
-    seen = [tuple(item["arguments"]["who"]) for item in read_executions(tmp_path, limit=500).items]
+    seen = [tuple(item["arguments"]["who"]) for item in read_lines(tmp_path).items]
     assert sorted(seen) == [(worker, number) for worker in range(4) for number in range(50)]
 
 
@@ -222,7 +317,7 @@ import sys
 from pathlib import Path
 from tests.unit.telemetry.test_executions import Clock, execution
 from steward.contract.call import Done
-from steward.telemetry.executions import ExecutionLogFile
+from steward.telemetry.executions import ExecutionLogFile, READS_AT_ONCE
 log = ExecutionLogFile(Path(sys.argv[1]), clock=Clock())
 for number in range(200):
     log.append(execution(Done(data="x" * (70000 if number % 50 == 0 else 500)), number=number))
@@ -230,7 +325,7 @@ sys.exit(log.close())
 """
     running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
-    read = read_executions(tmp_path, limit=1000)
+    read = read_lines(tmp_path)
     assert (len(read.items), read.torn) == (400, 0)
 
 
@@ -319,7 +414,7 @@ def test_a_write_cut_short_leaves_no_broken_line_behind(
     for number in range(4):
         log.append(execution(number=number))
     assert log.problem() is not None
-    torn = read_executions(tmp_path)
+    torn = read_lines(tmp_path)
     assert (len(torn.items), torn.torn) == (2, 1)
     assert the_file(tmp_path).stat().st_size == small_files
 
@@ -330,7 +425,7 @@ def test_a_write_cut_short_leaves_no_broken_line_behind(
         assert log.flush()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    healed = read_executions(tmp_path, newest_first=False)
+    healed = read_lines(tmp_path, newest_first=False)
     assert [item["arguments"]["number"] for item in healed.items] == [0, 1, 2, 3, 4]
     assert healed.torn == 1
     assert log.problem() is None
@@ -341,7 +436,7 @@ def test_another_process_ends_a_line_that_was_cut_short(log: ExecutionLogFile, t
         b'{"at": "2026-11-15T12:00',
     )
     log.append(execution())
-    read = read_executions(tmp_path)
+    read = read_lines(tmp_path)
     assert (len(read.items), read.torn) == (1, 1)
 
 
@@ -349,7 +444,7 @@ def test_a_file_that_somebody_removed_is_made_again(log: ExecutionLogFile, tmp_p
     log.append(execution())
     the_file(tmp_path).unlink()
     log.append(execution())
-    assert len(read_executions(tmp_path).items) == 1
+    assert len(read_lines(tmp_path).items) == 1
 
 
 def test_a_folder_that_cannot_be_made_is_a_problem_and_no_exception(tmp_path: Path) -> None:
@@ -360,73 +455,12 @@ def test_a_folder_that_cannot_be_made_is_a_problem_and_no_exception(tmp_path: Pa
     assert log.close() == 1
 
 
-# --- reading ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def three_days(log: ExecutionLogFile, tmp_path: Path, clock: Clock) -> Path:
-    """30 calls over three days, numbered in order; every third failed, every other is another tool's."""
-    for number in range(30):
-        clock.at = NOON + timedelta(hours=2.4 * number)
-        result = Failed(error="x") if number % 3 == 0 else Done()
-        tool = "web_search" if number % 2 == 0 else "read_file"
-        log.append(execution(result, at=clock.at, tool=tool, number=number, blob="x" * 5000 * (number % 5)))
-    return tmp_path
-
-
-def numbers(folder: Path, **filters: Any) -> list[int]:
-    return [item["arguments"]["number"] for item in read_executions(folder, **filters).items]
-
-
-def test_the_newest_come_first_or_last(three_days: Path) -> None:
-    assert numbers(three_days, limit=4) == [29, 28, 27, 26]
-    assert numbers(three_days, limit=4, newest_first=False) == [0, 1, 2, 3]
-    assert numbers(three_days, limit=100) == list(range(29, -1, -1))
-
-
-def test_lines_are_found_by_tool_status_time_and_correlation(three_days: Path) -> None:
-    assert numbers(three_days, tool="read_file", limit=3) == [29, 27, 25]
-    assert numbers(three_days, status="failed", limit=3) == [27, 24, 21]
-    assert numbers(three_days, since=NOON + timedelta(hours=60)) == [29, 28, 27, 26, 25]
-    assert numbers(three_days, correlation_id="r1", limit=1) == [29]
-    assert numbers(three_days, correlation_id="other") == []
-    assert numbers(three_days, tool="x", status="failed") == []
-
-
-@pytest.mark.parametrize("newest_first", [True, False])
-@pytest.mark.parametrize("limit", [1, 7, 30])
-def test_pages_follow_each_other_without_gap_or_repetition(
-    three_days: Path, newest_first: bool, limit: int
-) -> None:
-    seen: list[int] = []
-    after = None
-    while True:
-        page = read_executions(three_days, limit=limit, newest_first=newest_first, after=after)
-        seen += [item["arguments"]["number"] for item in page.items]
-        if page.next is None:
-            break
-        after = page.next
-    assert seen == sorted(range(30), reverse=newest_first)
-
-
-@pytest.mark.parametrize("after", ["", "x", "2026-11-15", "2026-11-15:-1", "2026-11-15:x", "2026-13-15:1"])
-def test_a_made_up_place_is_refused(tmp_path: Path, after: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_executions(tmp_path, after=after)
-    assert caught.value.code == ErrorCode.INVALID_INPUT
-
-
-def test_an_empty_log_has_no_lines(tmp_path: Path) -> None:
-    assert read_executions(tmp_path).items == ()
-    assert read_executions(tmp_path / "nowhere").items == ()
-
-
 def test_garbage_between_lines_is_skipped_and_counted(log: ExecutionLogFile, tmp_path: Path) -> None:
     log.append(execution(number=1))
     with the_file(tmp_path).open("ab") as file:
         file.write(b"\n\nnot json\n[1]\n\xff\xfe\n")
     log.append(execution(number=2))
-    read = read_executions(tmp_path)
+    read = read_lines(tmp_path)
     assert ([item["arguments"]["number"] for item in read.items], read.torn) == ([2, 1], 3)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
+from tests.support.secret_shapes import IN_TEXT, IN_VALUES, UNMISTAKABLE
 
 from steward.contract.call import Caller, CallerKind, ToolCall, current_call
 from steward.telemetry.log import LogFileHandler, Logging, configure_logging, event

@@ -11,8 +11,8 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.secret_catalogue import HARMLESS, SHAPES, filled
-from tests.secret_shapes import IN_TEXT, IN_VALUES
+from tests.support.secret_catalogue import HARMLESS, SHAPES, filled
+from tests.support.secret_shapes import IN_TEXT, IN_VALUES
 
 from steward.telemetry.masking import MAX_DEPTH, Masker
 from steward.telemetry.shapes import MASK, is_secret_name

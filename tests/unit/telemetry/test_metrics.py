@@ -1,12 +1,13 @@
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.otlp_collector import Collector, ReceivedPoint
+from tests.support.otlp_collector import Collector, ReceivedPoint
 
 from steward.contract.call import Done, Failed, PendingApproval
 from steward.contract.tool import RiskLevel
 from steward.orchestrator.metrics import BUCKETS, Metrics
-from steward.telemetry.metrics import render_prometheus
+from steward.telemetry.metrics import Numbers, PoolUse, render_prometheus
 from steward.telemetry.metrics_export import MetricsExport
+from steward.telemetry.numbers import SECONDS, Timings
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def metrics() -> Metrics:
 
 
 def test_prometheus_reads_counts_failures_and_latencies(metrics: Metrics) -> None:
-    text = render_prometheus(metrics.snapshot, abandoned=lambda: 2).decode()
+    text = render_prometheus(Numbers(tools=metrics.snapshot, abandoned=2)).decode()
     samples = {
         (sample.name, *sorted(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -52,8 +53,54 @@ def test_prometheus_reads_counts_failures_and_latencies(metrics: Metrics) -> Non
     assert (len(buckets), buckets[-1]) == (len(BUCKETS) + 1, 4)
 
 
+def test_requests_turns_and_what_waits_are_told_where_they_are_known() -> None:
+    turns = Timings("agent", "outcome")
+    for seconds in (0.5, 1e6):
+        turns.observe(("tasks", "done"), seconds, trace="4bf92f3577b34da6a3ce929d0e0e4736")
+    numbers = Numbers(
+        tools=Metrics().snapshot,
+        turns=turns,
+        proposals_waiting=3,
+        jobs={"waiting": 2, "failed": 1},
+        job_wait=1.5,
+        database=PoolUse(size=10, used=2, waiting=0),
+        version="9",
+        process=True,
+    )
+    text = render_prometheus(numbers).decode()
+    samples = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if "le" not in sample.labels
+    }
+    assert (samples["steward_turn_seconds_count"], samples["steward_proposals_waiting"]) == (2, 3)
+    assert (samples["steward_database_connections_used"], samples["steward_build_info"]) == (2, 1)
+    assert 'steward_jobs{state="failed"} 1.0' in text
+    assert samples["steward_job_wait_seconds"] == 1.5
+    assert samples["process_resident_memory_bytes"] > 0
+    assert "steward_http_request_seconds" not in text
+    assert "steward_abandoned_calls" not in text
+
+
+def test_a_bucket_carries_the_trace_of_its_latest_in_openmetrics(metrics: Metrics) -> None:
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    metrics.observe("web", "web_search", result=Done(correlation_id=trace), seconds=0.001)
+    text = render_prometheus(Numbers(tools=metrics.snapshot), openmetrics=True).decode()
+    assert (f'# {{trace_id="{trace}"}} 0.001' in text, text.endswith("# EOF\n")) == (True, True)
+
+
+def test_labels_that_grow_without_end_stop_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.telemetry.numbers.MOST_SERIES", 2)
+    timings = Timings("route")
+    for route in ("a", "b", "c", "a"):
+        timings.observe((route,), 0.001)
+    assert [(values, series.counts[0]) for values, series in timings] == [(("a",), 2), (("b",), 1)]
+    assert len(list(next(iter(timings))[1].buckets())) == len(SECONDS) + 1
+
+
 def test_no_calls_yet_is_no_error() -> None:
-    assert b"steward_tool_calls_total" in render_prometheus(Metrics().snapshot)
+    assert b"steward_tool_calls_total" in render_prometheus(Numbers(tools=Metrics().snapshot))
 
 
 def test_numbers_arrive_at_the_collector(metrics: Metrics, collector: Collector) -> None:

@@ -32,17 +32,17 @@ def test_a_trace_is_read_back_in_the_order_it_happened(tmp_path: Path) -> None:
     assert [item["start_ns"] for item in sink.read_trace("a")] == [1, 3]
 
 
-def test_a_week_of_traces_is_kept(tmp_path: Path) -> None:
+def test_the_last_seven_days_that_have_traces_are_kept(tmp_path: Path) -> None:
     clock = Clock()
     sink = SpanSink(tmp_path, clock=clock)
     for day in range(10):
         clock.at = NOON + timedelta(days=day)
         sink.write([span(f"trace{day}", correlation_id="same")])
     sink.close()
-    assert len(list(tmp_path.iterdir())) == 8  # today and seven days before
-    assert read_trace(tmp_path, "trace1") == []
-    assert len(read_trace(tmp_path, "trace2")) == 1
-    assert len(read_trace(tmp_path, "same")) == 8
+    assert len(list(tmp_path.iterdir())) == 7
+    assert read_trace(tmp_path, "trace2") == []
+    assert len(read_trace(tmp_path, "trace3")) == 1
+    assert len(read_trace(tmp_path, "same")) == 7
 
 
 def test_a_trace_over_midnight_is_whole(tmp_path: Path) -> None:

@@ -3,14 +3,16 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.otlp_collector import Collector
+from tests.support.otlp_collector import Collector
 
 from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall
 from steward.contract.errors import ErrorCode, ToolError
 from steward.contract.tool import RiskLevel
+from steward.telemetry import conventions
 from steward.telemetry.spans import read_trace
 from steward.telemetry.traces import NoTracing
 from steward.telemetry.tracing import Tracing, activate, result_count, trace_tool_call
@@ -50,6 +52,7 @@ def test_a_run_and_its_calls_arrive_at_the_collector_linked_and_described(
         "correlation_id": call.correlation_id,
         "call_id": call.call_id,
         "status": "done",
+        **conventions.tool_call("web_search", call.arguments, call.call_id),
     }
     assert agent.attributes == {
         "task_description": "What is the capital of France?",
@@ -57,6 +60,7 @@ def test_a_run_and_its_calls_arrive_at_the_collector_linked_and_described(
         "confidence_score": 0.85,
         "tool_calls_count": 1,
         "result_type": "AgentResponse",
+        **conventions.agent_run("researcher"),
     }
     assert (tool.parent_id, tool.trace_id) == (agent.span_id, agent.trace_id)
     assert (tool.failed, agent.failed) == (False, False)
@@ -122,8 +126,48 @@ async def test_decorated_functions_leave_spans_whether_sync_or_async(
         "parameters": '{"query":"x"}',
         "result_count": 2,
         "status": "done",
+        **conventions.tool_call("find_things", {}, None),
     }
     assert spans["mcp_tool_call:add"].failed
+    assert spans["mcp_tool_call:add"].attributes["error.type"] == "TypeError"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        (
+            "read_own_resource",
+            {"uri": "knowledge://x"},
+            ("resources/read", "mcp.resource.uri", "knowledge://x"),
+        ),
+        ("get_server_prompt", {"name": "greet"}, ("prompts/get", "gen_ai.prompt.name", "greet")),
+    ],
+)
+def test_resources_and_prompts_are_named_as_the_protocol_names_them(
+    tracing: Tracing, collector: Collector, tool: str, arguments: dict[str, str], named: tuple[str, str, str]
+) -> None:
+    with tracing.tool_call(a_call(tool, **arguments)):
+        pass
+    said = collector.spans(1)[f"mcp_tool_call:{tool}"].attributes
+    assert (said["mcp.method.name"], said[named[1]], "gen_ai.tool.name" in said) == (
+        named[0],
+        named[2],
+        False,
+    )
+
+
+def test_spans_carry_the_conventions_names_beside_our_own(tracing: Tracing, collector: Collector) -> None:
+    call = replace(a_call(query="x"), session="session 17")
+    with tracing.agent_run("look it up", agent="researcher"), tracing.tool_call(call) as span:
+        span.finish(Failed(error="no", code="DISK_FULL"))
+    spans = collector.spans(2)
+    tool, run = spans["mcp_tool_call:web_search"].attributes, spans["agent_run"].attributes
+    assert (tool["gen_ai.operation.name"], tool["gen_ai.tool.name"]) == ("execute_tool", "web_search")
+    assert (tool["gen_ai.tool.call.id"], tool["mcp.method.name"]) == (call.call_id, "tools/call")
+    assert ("mcp.session.id" in tool, tool["error.type"]) == (False, "DISK_FULL")
+    assert (run["gen_ai.operation.name"], run["gen_ai.agent.name"]) == ("invoke_agent", "researcher")
+    [(labels, series)] = tracing.turns
+    assert (labels, sum(series.counts)) == (("researcher", "failed"), 1)
 
 
 def test_a_trace_is_found_under_the_correlation_id_of_its_first_call(

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 from pydantic_ai import DeferredToolRequests
-from tests.door import Door, tool
-from tests.library import embedder
-from tests.planner_talk import Talk
+from tests.support.door import Door, tool
+from tests.support.library import embedder
+from tests.support.planner_talk import Talk
 
-from steward.agents.ledger import Ledger
 from steward.agents.profile import Draft
-from steward.agents.session import Session
+from steward.agents.session import AgentSession
 from steward.agents.skills.book import SHIPPED, Skill, SkillBook, parse
 from steward.agents.skills.procedure import SKILLS, SkillProcedure
-from steward.agents.skills.rule import SkillBounds
+from steward.agents.skills.skill_bounds import SkillBounds
 from steward.agents.skills.tools import opened, skills_agent
-from steward.agents.toolset import Offer
+from steward.agents.turn.ledger import Ledger
+from steward.agents.turn.toolset import ToolOffer
 from steward.contract.call import Done, Failed
 from steward.contract.errors import InputError
 from steward.contract.tool import Effect, Origin, RiskLevel, ToolSpec
@@ -92,15 +92,15 @@ def test_a_skill_that_cannot_be_read_says_why_and_leaves_the_others_usable(tmp_p
 
 
 def test_a_home_has_the_last_word_and_a_changed_skill_is_read_again(tmp_path: Path) -> None:
-    text = "---\nname: calculator\ndescription: Mine.\n---\nAsk me.\n"
-    folder = home(tmp_path, calculator=text)
+    text = "---\nname: weekly-review\ndescription: Mine.\n---\nAsk me.\n"
+    folder = home(tmp_path, **{"weekly-review": text})
     book = SkillBook([SHIPPED, folder])
-    before = book.get("calculator").description
-    (folder / "calculator" / "SKILL.md").write_text(text.replace("Mine", "Changed"))
-    (folder / "calculator" / "SKILL.md").touch()
+    before = book.get("weekly-review").description
+    (folder / "weekly-review" / "SKILL.md").write_text(text.replace("Mine", "Changed"))
+    (folder / "weekly-review" / "SKILL.md").touch()
 
-    os.utime(folder / "calculator" / "SKILL.md", (1, 1))
-    assert (before, book.get("calculator").description) == ("Mine.", "Changed.")
+    os.utime(folder / "weekly-review" / "SKILL.md", (1, 1))
+    assert (before, book.get("weekly-review").description) == ("Mine.", "Changed.")
 
 
 def test_there_is_no_such_skill_names_those_there_are() -> None:
@@ -112,7 +112,7 @@ def test_there_is_no_such_skill_names_those_there_are() -> None:
 @pytest.mark.parametrize(
     ("request_", "skill"),
     [
-        ("What is 45 + 98?", "calculator"),
+        ("What is 45 + 98?", None),
         ("Give me a summary of expenses.csv", "csv-summary"),
         ("Help me review how my week went", "weekly-review"),
         ("Which wine goes with fish?", None),
@@ -173,7 +173,7 @@ async def house(tmp_path: Path) -> tuple[Door, list[dict[str, Any]], PlannerMode
 async def test_the_planner_runs_a_skill_that_says_how_it_is_run(tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("city,amount\nOslo,10\nBergen,30\n")
     door, ran, model = await house(tmp_path)
-    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
+    talk = Talk(door, model=model, offer=ToolOffer(procedures=(SKILLS,)))
     said = await talk.agree(await talk.say("Summarise the CSV file sales.csv"))
     assert [each.call.tool for each in door.log.executions] == [
         "use_skill",
@@ -187,30 +187,10 @@ async def test_the_planner_runs_a_skill_that_says_how_it_is_run(tmp_path: Path) 
     )
 
 
-async def test_the_planner_calculates(tmp_path: Path) -> None:
-    door, _, model = await house(tmp_path)
-    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
-    assert await talk.agree(await talk.say("What is 45 + 98?")) == "45 + 98 = 143"
-
-
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("Convert 5 miles to km", "5 miles = 8.04672 km"),
-        ("How many grams are 3 ounces?", "3 ounces = 85.0486 grams"),
-        ("What is 100 degrees Fahrenheit in Celsius?", "100 degrees Fahrenheit = 37.7778 Celsius"),
-    ],
-)
-async def test_the_planner_converts_units(tmp_path: Path, said: str, answer: str) -> None:
-    door, _, model = await house(tmp_path)
-    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
-    assert await talk.agree(await talk.say(said)) == answer
-
-
 async def test_a_parameter_that_was_not_said_is_asked_for_and_its_answer_completes_it(tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("city\nOslo\n")
     door, ran, model = await house(tmp_path)
-    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
+    talk = Talk(door, model=model, offer=ToolOffer(procedures=(SKILLS,)))
     asked = await talk.say("Summarise this CSV file")
     answer = await talk.agree(await talk.say("sales.csv"))
     assert (asked.startswith("Which path"), len(ran), answer.startswith("sales.csv: 1 rows")) == (
@@ -222,7 +202,7 @@ async def test_a_parameter_that_was_not_said_is_asked_for_and_its_answer_complet
 
 async def test_words_in_a_parameter_do_not_become_a_command(tmp_path: Path) -> None:
     door, ran, model = await house(tmp_path)
-    talk = Talk(door, model=model, offer=Offer(procedures=(SKILLS,)))
+    talk = Talk(door, model=model, offer=ToolOffer(procedures=(SKILLS,)))
     waits = await talk.say(f'Summarise the CSV file "x.csv; touch {tmp_path}/hacked"')
     await talk.agree(waits)
     assert (len(ran), (tmp_path / "hacked").exists()) == (1, False)
@@ -238,7 +218,9 @@ async def test_a_run_that_needs_a_yes_waits_for_it(tmp_path: Path) -> None:
     door.orchestrator.register_agent(skills_agent(book))
     await door.with_tools(tool(code_execution, risk=RiskLevel.IRREVERSIBLE, effect=Effect.WRITES_OUTSIDE))
     model = PlannerModel(embedder=embedder(), procedures={SKILLS: SkillProcedure(book)})
-    waits = await Talk(door, model=model, offer=Offer(procedures=(SKILLS,))).say("What is 45 + 98?")
+    waits = await Talk(door, model=model, offer=ToolOffer(procedures=(SKILLS,))).say(
+        "Summarise the CSV file x.csv"
+    )
     assert isinstance(waits, DeferredToolRequests)
 
 
@@ -264,7 +246,7 @@ def test_a_skill_is_kept_to_the_tools_it_names(name: str, account: Ledger, refus
     rule, spec, session = (
         SkillBounds(),
         ToolSpec(name=name, description="", origin=Origin.LOCAL),
-        Session(agent="a"),
+        AgentSession(agent="a"),
     )
     refusal = rule.admit(spec, {}, ledger=account, session=session)
     assert (refusal is not None and refusal.code == "SKILL_FORBIDS_TOOL") is refused

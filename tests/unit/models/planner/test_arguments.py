@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.planner_talk import NOW
+from tests.support.planner_talk import NOW
 
 from steward.contract.schema import compile_schema
 from steward.models.planner.arguments import fill, read_value
 from steward.models.planner.dates import spoken_dates
-from steward.models.planner.finding import Said
-from steward.models.planner.parameters import Kind, parameters_of
+from steward.models.planner.finding import SaidClause
+from steward.models.planner.parameters import ParameterKind, parameters_of
 from steward.models.planner.readers import plain_dates
 from steward.models.planner.words import stems
 
@@ -23,8 +23,8 @@ FLAG = {"type": "boolean"}
 LEVEL = {"enum": ["low", "medium", "high"]}
 
 
-def said(words: str) -> Said:
-    return Said(words, tuple(plain_dates(words, NOW)))
+def said(words: str) -> SaidClause:
+    return SaidClause(words, tuple(plain_dates(words, NOW)))
 
 
 def filled(words: str, about: str, optional: tuple[str, ...], properties: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def test_references_in_a_schema_are_followed() -> None:
         "$defs": {"Level": {"enum": ["low", "high"]}},
         "required": ["level"],
     }
-    assert [each.kind for each in parameters_of(schema)] == [Kind.CHOICE, Kind.TEXT]
+    assert [each.kind for each in parameters_of(schema)] == [ParameterKind.CHOICE, ParameterKind.TEXT]
     assert fill(schema, said("make it low"), tool_words=frozenset()).values == {"level": "low"}
 
 
@@ -197,7 +197,7 @@ def test_dates_are_read_as_people_say_them() -> None:
         "properties": {"purpose": TEXT, "starts_at": {"type": "string", "format": "date-time"}},
         "required": ["purpose", "starts_at"],
     }
-    read = Said(words, tuple(spoken_dates(words, NOW)))
+    read = SaidClause(words, tuple(spoken_dates(words, NOW)))
     assert fill(schema, read, tool_words=frozenset(stems("book hall"))).values == {
         "purpose": "the choir",
         "starts_at": "2026-11-20T17:00:00+00:00",

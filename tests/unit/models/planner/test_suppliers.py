@@ -1,8 +1,8 @@
 """Which tools the planner turns to for a value that was not said, and which it leaves alone."""
 
-from tests.door import Door, tool
-from tests.invented_tools import STRING, text
-from tests.planner_talk import Talk
+from tests.support.door import Door, tool
+from tests.support.invented_tools import STRING, text
+from tests.support.planner_talk import Talk
 
 from steward.contract.tool import Effect
 

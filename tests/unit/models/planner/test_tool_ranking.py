@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 from pydantic_ai import ToolDefinition
 
 import steward.models.planner
-from steward.bootstrap.core_tools import core_agent
-from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, calls_by_name, wanted_intention
+from steward.bootstrap.tools.core_tools import core_agent
+from steward.models.planner.ranking import THRESHOLD, KnownTool, Ranking, wanted_intention
 from steward.testing import MemoryFactStore
 
 
@@ -108,23 +109,6 @@ def test_no_tools_no_ranks() -> None:
     assert Ranking(Meanings()).rank("anything", []) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "called"),
-    [
-        ("Create an event: lunch with Sara", True),
-        ("please create the yearly event", True),
-        ("Remind me to create an event", False),
-        ("Create a task for the company event", False),
-        ("Show events", False),
-        ("", False),
-    ],
-)
-def test_a_sentence_that_opens_with_a_tools_whole_name_calls_it(said: str, called: bool) -> None:
-    [create] = tools(("calendar__create_event", "Make an event."))
-    [single] = tools(("create", "Make anything."))
-    assert (calls_by_name(said, create), calls_by_name(said, single)) == (called, False)
-
-
 # DESIGN's names of what is built in; the planner may know none of them.
 BUILT_IN = """
     web_search search_web read_file get_current_time search_memory memory_search store_memory save_fact
@@ -138,5 +122,10 @@ BUILT_IN = """
 )
 def test_the_planner_knows_no_tool_by_name(path: Path) -> None:
     code = path.read_text(encoding="utf-8")
-    registered = [tool.name for tool in core_agent(facts=MemoryFactStore(), vault=None).manifest().tools]
-    assert [name for name in {*BUILT_IN.split(), *registered} if name in code] == []
+    registered = [
+        tool.name
+        for tool in core_agent(facts=MemoryFactStore(), vault=None, wrote=AsyncMock()).manifest().tools
+    ]
+    # A tool that is named by one plain verb ("calculate") is a word of the language as well.
+    names = {*BUILT_IN.split(), *registered}
+    assert [name for name in names if "_" in name and name in code] == []

@@ -38,7 +38,7 @@ def test_whoever_is_not_signed_in_sees_how_to_and_nothing_else(browser: TestClie
     assert 'name="to" value="/tasks?x=1"' in front.text
     assert "default-src 'none'" in front.headers["content-security-policy"]
     assert (front.headers["cache-control"], front.headers["x-frame-options"]) == ("no-store", "DENY")
-    assert [browser.get(part).status_code for part in ("/_stcore/health", "/static/app.js")] == [401, 401]
+    assert [browser.get(part).status_code for part in ("/waiting", "/static/app.js")] == [401, 401]
     assert browser.post("/tasks").status_code == 401
 
 

@@ -1,0 +1,55 @@
+"""Which sentences mean something only after another one."""
+
+import pytest
+
+from steward.agents.talk.followups import Instead, Repeating, SameFor, TakeBack, read_follow_up
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("the other one", Instead("the other one", other=True)),
+        ("no, not that, the dentist", Instead("the dentist")),
+        ("no wait, it was the water bill", Instead("the water bill")),
+        ("oops, not Joan, Joanna", Instead("Joanna", old="Joan")),
+        ("actually thursday is better", Instead("thursday")),
+        ("no, I meant friday", Instead("friday")),
+        ("same for bread", SameFor("bread")),
+        ("and the electrician too", SameFor("the electrician")),
+        ("also on friday", SameFor("on friday")),
+        ("and on saturday?", SameFor("on saturday")),
+        ("what about the done ones?", SameFor("the done ones")),
+        ("change it back", TakeBack()),
+        ("oh no, put it back", TakeBack(wanted=True)),
+        ("oops, no I didn't. reopen it", TakeBack()),
+        ("undo both", TakeBack(2)),
+        ("undo the last three", TakeBack(3)),
+        ("make it recurring every friday", Repeating("every friday")),
+        ("make that weekly", Repeating("weekly")),
+    ],
+)
+def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> None:
+    assert read_follow_up(said) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "add buy milk",
+        "and add bread",
+        "also remind me to call Ana",
+        "no",
+        "no thanks",
+        "no, that's fine",
+        "no problem",
+        "no, not now",
+        "nope, nothing else",
+        "what do I have on friday?",
+        "I changed my mind",
+        "put the bins out",
+        "actually I would like to see all of my tasks for the next week",
+        "no, I still want to keep that one",
+    ],
+)
+def test_what_stands_on_its_own_is_no_follow_up(said: str) -> None:
+    assert read_follow_up(said) is None

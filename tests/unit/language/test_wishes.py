@@ -1,0 +1,75 @@
+"""Several wishes in one message, parted by its form alone."""
+
+import pytest
+
+from steward.language.wishes import enumerated, gapped, halves, ordered
+
+
+def test_the_lines_of_a_list_are_wishes_with_what_stands_before_them() -> None:
+    assert enumerated("please add:\n- screws\n- glue") == ["please add: screws", "please add: glue"]
+
+
+def test_marks_that_count_on_part_a_running_text() -> None:
+    assert enumerated("add tasks: a) pay rent b) ring Tom") == ["add tasks: pay rent", "add tasks: ring Tom"]
+
+
+@pytest.mark.parametrize("said", ["buy 2. grade oil", "meet at 5. Then go home", "add milk", "1. only one"])
+def test_what_only_looks_like_a_list_is_one_wish(said: str) -> None:
+    assert enumerated(said) == []
+
+
+def test_orders_that_stand_side_by_side_are_parted() -> None:
+    assert ordered("move the dentist to friday and delete the gym task") == [
+        "move the dentist to friday",
+        "delete the gym task",
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "remind me to call Ana and move the car",
+        "I need to pack and cancel the paper",
+        "add 'read and delete old mail'",
+        "add milk and bread",
+    ],
+)
+def test_what_a_person_is_to_do_is_not_taken_for_an_order(said: str) -> None:
+    assert ordered(said) == []
+
+
+def test_the_verbs_of_the_tools_at_hand_part_orders_too() -> None:
+    said = "pause the music and lock the front door"
+    assert ordered(said) == []
+    assert ordered(said, frozenset({"pause", "lock"})) == ["pause the music", "lock the front door"]
+
+
+def test_a_sentence_has_two_halves_where_one_word_joins_them() -> None:
+    assert halves("pause the print and stick 'oil and wax' on my list") == (
+        "pause the print",
+        "stick 'oil and wax' on my list",
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["buy milk and eggs", "remind me to feed the cat and water the plants", "a b c and d e f and g h i"],
+)
+def test_what_is_one_wish_or_several_has_no_halves(said: str) -> None:
+    assert halves(said) == ()
+
+
+def test_two_wishes_may_share_their_verb() -> None:
+    assert gapped("move physio to monday and the notes to tuesday") == [
+        "move physio to monday",
+        "move the notes to tuesday",
+    ]
+    assert gapped("move physio to monday and delete the notes") == ()
+
+
+def test_what_leads_a_wish_is_no_part_of_it() -> None:
+    assert ordered("first add nails, then mark screws done, and finally tell me what's left") == [
+        "add nails",
+        "mark screws done",
+        "tell me what's left",
+    ]

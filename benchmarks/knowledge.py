@@ -28,6 +28,7 @@ import psutil
 import uvloop
 from passages import DOCUMENT, Corpus, made_up
 
+from steward.contract.places import Places
 from steward.documents.pool import DocumentReaders
 from steward.knowledge.ingest import IN_FLIGHT
 from steward.knowledge.model import Chunk, CollectionKind, ContentType, Document, EmbeddedChunk
@@ -35,8 +36,8 @@ from steward.knowledge.service import KnowledgeBase
 from steward.knowledge.terms import term_counts
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.rerank import CrossEncoder
-from steward.storage.knowledge import PostgresKnowledgeStore
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.postgres import Database, Embedded
+from steward.storage.library.documents import PostgresKnowledgeStore
 
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".peers" / "vectors"
@@ -82,7 +83,7 @@ async def ours(corpus: Corpus) -> dict[str, float]:
             collection = await store.create_collection("bench", CollectionKind.FUNDAMENTAL)
             clock = Clock(place)
             with clock.running():
-                await _load(store, collection.id, corpus)
+                await load(store, collection.id, corpus)
                 await store.settle(collection.id)
             rows = await database.fetch("SELECT id, content FROM kb_chunks")
             index = {text: n for n, text in enumerate(corpus.texts)}
@@ -97,7 +98,7 @@ async def ours(corpus: Corpus) -> dict[str, float]:
             found = found[-len(corpus.near) :]
             reranker = CrossEncoder()
             plain, read = (
-                KnowledgeBase(store, embedder=EMBEDDER, reranker=reader, readers=readers, roots=[])
+                KnowledgeBase(store, embedder=EMBEDDER, reranker=reader, readers=readers, places=Places(()))
                 for reader in (None, reranker)
             )
             return {
@@ -110,14 +111,14 @@ async def ours(corpus: Corpus) -> dict[str, float]:
             }
 
 
-async def _load(store: PostgresKnowledgeStore, collection: int, corpus: Corpus) -> None:
+async def load(store: PostgresKnowledgeStore, collection: int, corpus: Corpus) -> None:
     starts = iter(range(0, len(corpus.texts), DOCUMENT))
 
-    async def load() -> None:
+    async def some() -> None:
         for start in starts:
             await store.replace(collection, *_document(start, corpus), embedder=EMBEDDER.name)
 
-    await asyncio.gather(*(load() for _ in range(IN_FLIGHT)))
+    await asyncio.gather(*(some() for _ in range(IN_FLIGHT)))
 
 
 async def _median_ms(ask: Callable[..., Awaitable[object]], questions: "list[str] | np.ndarray") -> float:

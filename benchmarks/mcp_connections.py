@@ -15,9 +15,9 @@ from fastmcp.client.transports import StdioTransport as FastStdio
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
-from steward.providers.pool import setup_mcp_tools
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.pool import setup_mcp_tools
+from steward.providers.mcp.server_agent import MCPServerAgent
 
 SERVERS = Path(__file__).parent.parent / "tests" / "servers"
 CALLS = 1000

@@ -19,9 +19,9 @@ from steward.providers.code_execution import SPEC, code_execution_tool
 from steward.providers.containment.plan import Containment, Mechanism
 from steward.providers.containment.probe import strongest
 from steward.providers.functions import LegacyToolAgent
-from steward.providers.scripts import ScriptToolsAgent
-from steward.providers.tools_config import ToolsFile
-from steward.providers.workers import WorkerPool, Workplace
+from steward.providers.scripts.script_agent import ScriptToolsAgent
+from steward.providers.scripts.tools_config import ToolsFile
+from steward.providers.scripts.workers import WorkerPool, Workplace
 
 SOURCE = "import json, re\ndef run(text):\n    return {'length': len(text)}\n"
 PROGRAM = SOURCE + "import sys\nprint(json.dumps(run(**json.load(sys.stdin))))\n"

@@ -13,8 +13,8 @@ from pathlib import Path
 import asyncpg
 
 from steward.knowledge.facts import Fact
-from steward.storage.facts import SQL, PostgresFactStore
-from steward.storage.postgres import Database, Embedded
+from steward.storage.database.postgres import Database, Embedded
+from steward.storage.library.facts import SQL, PostgresFactStore
 
 ROUNDS, CALLS = 30, 50
 INSERT = "INSERT INTO raw_facts VALUES ($1, $2, $3, $4, $5, $6)"

@@ -18,7 +18,7 @@ from typing import Any
 
 import asyncpg
 
-from steward.storage.postgres import POOL_SIZE, Database, Embedded
+from steward.storage.database.postgres import POOL_SIZE, Database, Embedded
 from steward.storage.tasks import PostgresTaskStore, PostgresUserStore
 from steward.tasks.desk import Desk
 from steward.tasks.model import User, new_task_id

@@ -7,9 +7,9 @@ from pathlib import Path
 from steward.contract.call import Caller, CallerKind, Done, Failed, ToolCall, ToolResult
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
-from steward.providers.registry_writer import AddTool, RegistryWriter, UpdateTool
-from steward.providers.scripts import ScriptToolsAgent
-from steward.providers.tools_config import ToolsFile, parse_entry
+from steward.providers.scripts.registry_writer import AddTool, RegistryWriter, UpdateTool
+from steward.providers.scripts.script_agent import ScriptToolsAgent
+from steward.providers.scripts.tools_config import ToolsFile, parse_entry
 from steward.testing import MemoryExecutionLog, MemoryProposalStore, MemoryTracer
 
 ENTRY = parse_entry(

@@ -18,7 +18,7 @@ FLOORS = (
     ("bootstrap",),
     ("settings",),
     ("agents", "servers", "evaluation"),
-    ("providers", "models", "selection", "storage", "telemetry", "documents"),
+    ("providers", "models", "selection", "storage", "telemetry", "documents", "work"),
     ("orchestrator",),
     ("policy",),
     ("tasks", "knowledge", "conversations"),
@@ -31,8 +31,9 @@ HOMES = {
     "MCP lives in servers and providers": (("fastmcp", "mcp"), ("servers", "providers")),
     "Pydantic AI lives in agents and models": (("pydantic_ai",), ("agents", "models")),
     "Document readers live in documents": (("kreuzberg",), ("documents",)),
-    "Faces live in surfaces": (("fastapi", "typer", "streamlit"), ("surfaces",)),
+    "Faces live in surfaces": (("fastapi", "typer", "jinja2"), ("surfaces",)),
     "OpenTelemetry lives in telemetry": (("opentelemetry",), ("telemetry",)),
+    "The engine for work lives in work": (("procrastinate", "psycopg", "psycopg_pool"), ("work",)),
     "Model run times live in models": (("onnxruntime", "tokenizers"), ("models",)),
 }
 

@@ -14,31 +14,39 @@ SOURCE = Path(__file__).parent.parent / "src" / "steward"
 ROOMS = ("agents", "models", "tasks", "conversations", "selection")
 
 RULES = "rules of the house's own language, which go along with the taught reader"
-GRAMMAR = "the grammar of dates and repetition, which moves into the room"
+GRAMMAR = "the form of a recurrence rule (RFC 5545)"
 CONSENT = "yes, no and which one: strict, and never the reader's business"
 ANSWERS = "reads what a model wrote or a tool returned, not what a person said"
 FORMS = "reads definitions, identifiers, files or messages of programs"
 
 LISTED = {
     RULES: """
-        agents/countdown.py agents/honesty.py agents/house_reader.py agents/languages.py agents/manners.py
-        agents/oneself.py agents/research/questions.py agents/skills/procedure.py agents/task_calls.py
-        agents/task_changes.py agents/task_choice.py models/planner/arguments.py models/planner/finding.py
-        models/planner/goals.py models/planner/readers.py models/planner/words.py selection/requests.py
-        tasks/changes.py tasks/filters.py tasks/intents/features.py tasks/language.py tasks/matching.py
-        tasks/new_tasks.py tasks/politeness.py tasks/priority.py tasks/references.py
+        agents/assistant/countdown.py agents/guards/gap_check.py agents/assistant/builtin_reader.py
+        agents/assistant/languages.py agents/assistant/small_talk.py
+        agents/assistant/own_knowledge.py agents/assistant/personal_facts.py agents/researcher/questions.py
+        agents/researcher/relevance.py agents/skills/procedure.py agents/talk/amending.py
+        agents/talk/changed_facts.py agents/talk/documents.py agents/talk/figures.py
+        agents/talk/following.py agents/talk/followups.py agents/talk/own_record.py
+        agents/talk/own_things.py agents/talk/remembering.py agents/talk/said_dates.py
+        agents/talk/whole.py
+        agents/tasks/task_calls.py agents/tasks/task_changes.py agents/tasks/task_choice.py
+        models/planner/arguments.py models/planner/finding.py models/planner/readers.py
+        models/planner/words.py selection/requests.py tasks/changes.py tasks/filters.py
+        tasks/matching.py tasks/new_tasks.py tasks/priority.py
     """,
-    GRAMMAR: "tasks/dates/tokens.py tasks/recurrence.py tasks/repeats.py",
-    CONSENT: "conversations/consent.py tasks/answers.py",
+    GRAMMAR: "tasks/repeats.py",
+    CONSENT: "conversations/consent.py",
     ANSWERS: """
-        agents/confidence.py agents/research/account.py agents/research/quotable.py agents/rules/admission.py
-        agents/rules/candour.py agents/rules/claims.py agents/rules/grounding.py agents/rules/selection.py
-        agents/rules/sentences.py agents/rules/task_truth.py agents/rules/wording.py models/planner/things.py
+        agents/turn/confidence.py agents/researcher/account.py agents/researcher/quotable.py
+        agents/guards/about_person.py
+        agents/guards/admission.py agents/guards/non_claims.py agents/guards/claims.py
+        agents/guards/grounding.py agents/guards/bulk_deletion.py agents/guards/sentences.py
+        agents/guards/task_truth.py agents/guards/wording.py models/planner/things.py
     """,
     FORMS: """
-        agents/skills/book.py agents/skills/shipped/calculator/calculate.py conversations/turns.py
-        models/failures.py models/planner/dialogue.py models/planner/preferences.py selection/definitions.py
-        selection/index.py tasks/model.py tasks/reading.py tasks/users.py
+        agents/skills/book.py conversations/turns.py models/failures.py models/planner/dialogue.py
+        models/planner/preferences.py selection/definitions.py selection/index.py tasks/model.py
+        tasks/reading.py tasks/users.py
     """,
 }
 

@@ -1,4 +1,4 @@
-"""Writes docs/reference/ and .env.example from the code. A test fails when they are not current.
+"""Writes docs/reference/, docs/requirements.md and .env.example. A test fails when they are not current.
 
 Run `make reference` after changing a command, a setting, a route, a built-in tool or an error code.
 """
@@ -18,7 +18,9 @@ import typer
 import typer.main
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
+
+from scripts import requirements_page  # noqa: E402
 
 from steward.contract.errors import ErrorCode, StewardError  # noqa: E402
 from steward.settings import Settings  # noqa: E402
@@ -208,6 +210,7 @@ def pages() -> dict[Path, str]:
         folder / "settings.md": settings(),
         folder / "errors.md": errors(),
         folder / "routes.md": routes(),
+        ROOT / "docs" / "requirements.md": requirements_page.page(),
         ROOT / ".env.example": env_example(),
     }
 

@@ -12,10 +12,10 @@ import uvloop
 
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.policy.rules import Rules
-from steward.providers.mcp import MCPServerAgent
-from steward.providers.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.mcp_config import ServerConfig, StdioTransport
+from steward.providers.mcp.server_agent import MCPServerAgent
 from steward.selection.lexical import LexicalRanker
-from steward.servers.gateway.guard import Guard, OpenDoor, RateLimit
+from steward.servers.gateway.guard import GatewayGuard, OpenDoor, RateLimit
 from steward.servers.gateway.http import HttpGateway
 from steward.servers.gateway.server import Gateway
 from steward.telemetry.executions import ExecutionLogFile
@@ -34,7 +34,9 @@ async def main(port: int, command: list[str]) -> None:
         )
         await door.lifecycle.start_all()
         gateway = Gateway(door, ranker=LexicalRanker())
-        app = HttpGateway(gateway, door, guard=Guard(OpenDoor(), limit=RateLimit(per_minute=1e9, burst=1e9)))
+        app = HttpGateway(
+            gateway, door, guard=GatewayGuard(OpenDoor(), limit=RateLimit(per_minute=1e9, burst=1e9))
+        )
         config = uvicorn.Config(
             app,
             port=port,

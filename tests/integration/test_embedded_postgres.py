@@ -274,6 +274,15 @@ async def test_a_server_that_cannot_start_says_why_and_where_to_look(folder: Pat
     assert servers(folder) == []
 
 
+async def test_a_server_that_ends_without_a_word_of_its_own_is_explained_by_its_last_ones(
+    folder: Path,
+) -> None:
+    (folder / "data" / "postgresql.conf").unlink()
+    with pytest.raises(StorageError) as refused:
+        await Database(Embedded(folder)).__aenter__()
+    assert "configuration file" in str(refused.value)
+
+
 async def test_a_lost_write_ahead_log_names_the_way_back(folder: Path) -> None:
     async with Database(Embedded(folder)):
         pass

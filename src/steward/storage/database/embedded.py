@@ -170,16 +170,20 @@ class EmbeddedServer:
         before = log.stat().st_size if log.exists() else 0
         # pg_ctl pastes -D and -l into a shell command: relative names keep odd characters out of it.
         arguments = ["start", "-w", "-t", str(int(START_DEADLINE)), "-D", "data", "-l", "data/server.log"]
-        if self._run("pg_ctl", *arguments, "-o", options, until=self._is_up) == 0:
-            return True
+        with tempfile.TemporaryFile() as output:
+            if self._run("pg_ctl", *arguments, "-o", options, output=output.fileno(), until=self._is_up) == 0:
+                return True
+            output.seek(0)
+            starter = output.read().decode(errors="replace")
         said = log.read_text(encoding="utf-8", errors="replace")[before:] if log.exists() else ""
         # A killed server's children need a moment to notice; until then its memory and pid file are taken.
         fading = "pre-existing shared memory block" in said or "lock file" in said
         if fading and time.monotonic() < deadline:
             return False
-        raise self._start_failed(said)
+        raise self._start_failed(said, starter=starter)
 
-    def _start_failed(self, said: str = "") -> StorageError:
+    def _start_failed(self, said: str = "", *, starter: str = "") -> StorageError:
+        """`said`: by the server, in its log; `starter`: by the program that was to start it."""
         if "No space left on device" in said or "Disk quota exceeded" in said:
             return StorageError(
                 f"The disk that holds the database folder {self._folder} is full.",
@@ -193,8 +197,12 @@ class EmbeddedServer:
                 fix="Bring back your last backup with 'steward restore FILE --force'.",
                 retryable=False,
             )
-        reason = next((line for line in said.splitlines() if "FATAL" in line or "PANIC" in line), "")
+        lines = said.splitlines()
+        reason = next((line for line in lines if "FATAL" in line or "PANIC" in line), "")
         reason = re.sub(r"^.*?(FATAL|PANIC):\s*", "", reason)
+        if not reason:  # it was killed, or never began: the last words say how far it came
+            last = [line.strip() for line in (*lines, *starter.splitlines()) if line.strip(" .")]
+            reason = "; ".join(last[-2:])
         return StorageError(
             f"The embedded PostgreSQL did not start{': ' + reason if reason else ''}.",
             fix=f"See {self._data / 'server.log'}, or set DATABASE_URL to another PostgreSQL 15+.",

@@ -17,6 +17,7 @@ from typing import Any
 
 import written
 
+from steward.language.acts import ACTS, Act
 from steward.language.layout import Encoded, Layout, ToolText, lay_out, tokens_of, tool_text
 from steward.language.slots import SlotKind
 
@@ -34,6 +35,7 @@ OWN = frozenset(
 )
 PLACEHOLDERS = frozenset({"dontcare", "don't care", ""})
 MOST_CALLS = 4
+SERVED = 4_000  # requests of tools that stand for what is no talk
 
 
 def held_out(tool: str) -> bool:
@@ -52,25 +54,47 @@ def from_collections(path: Path) -> Iterator[Row]:
 
 
 def from_writing(folder: Path, rng: random.Random) -> Iterator[Row]:
-    """Each request beside two tools of its area: siblings are what it is confused with."""
+    """Each request beside two tools of its area: siblings are what it is confused with.
+
+    A request that stands under several tools of a file asks something of each of them.
+    """
     problems: list[str] = []
     for path in sorted(folder.glob("*.txt")):
         rows = list(written.read(path, problems))
         tools = {row["tool"]["name"]: row["tool"] for row in rows}
+        served: dict[str, list[Row]] = {}
         for row in rows:
-            others = [tool for name, tool in tools.items() if name != row["tool"]["name"]]
-            beside = rng.sample(others, min(2, len(others)))
-            spans = {key: [list(span) for span in places] for key, places in row["spans"].items()}
+            if row["calls"]:
+                served.setdefault(row["request"], []).append(row)
+        for row in rows:
+            together = served.get(row["request"], []) if row["calls"] else [row]
+            if together[0] is not row:
+                continue
+            right = {each["tool"]["name"]: each["tool"] for each in together}
+            others = [tool for name, tool in tools.items() if name not in right]
+            calls, spans = _together(together)
             yield {
                 "request": row["request"],
-                "tools": [row["tool"], *beside],
-                "calls": row["calls"],
+                "tools": [*right.values(), *rng.sample(others, min(2, len(others)))],
+                "calls": calls,
                 "spans": spans,
                 "source": f"written:{path.stem}",
                 "near": not row["calls"],
             }
     if problems:
         raise SystemExit("\n".join(problems))
+
+
+def _together(rows: list[Row]) -> tuple[list[Row], dict[str, list[list[int]]]]:
+    """The calls of all rows, numbered on, with the places of their values."""
+    calls: list[Row] = []
+    spans: dict[str, list[list[int]]] = {}
+    for row in rows:
+        for key, places in row["spans"].items():
+            number, _, name = key.partition(".")
+            spans[f"{int(number) + len(calls)}.{name}"] = [list(span) for span in places]
+        calls += row["calls"]
+    return calls, spans
 
 
 def from_talk(folder: Path) -> Iterator[Row]:
@@ -80,6 +104,30 @@ def from_talk(folder: Path) -> Iterator[Row]:
             yield {
                 "request": line, "tools": [], "calls": [], "spans": {}, "source": "talk", "near": True,
             }  # fmt: skip
+
+
+def act_rows(folder: Path, rows: list[Row], rng: random.Random) -> list[Row]:
+    """Which of the three acts each line is, and that whoever asks something of a tool does not only talk."""
+
+    def told(act: Act) -> Row:
+        return {"name": act.value, "description": ACTS[act], "inputSchema": {}}
+
+    found: list[Row] = []
+    for act, name in ((Act.TALK, "talk"), (Act.WISH, "wish"), (Act.ASK, "ask")):
+        wrong = [told(each) for each in ACTS if each is not act]
+        for line in filter(None, map(str.strip, (folder / f"{name}.txt").read_text().splitlines())):
+            found.append({"request": line, "right": [told(act)], "wrong": wrong, "source": "acts"})
+    talks = [row["request"] for row in rows if not row["tools"]]
+    wrong = [told(Act.WISH), told(Act.ASK)]
+    found += [
+        {"request": each, "right": [told(Act.TALK)], "wrong": wrong, "source": "acts"} for each in talks
+    ]
+    served = [row["request"] for row in rows if row["calls"] and row["source"].startswith("written")]
+    talk = [told(Act.TALK)]
+    return found + [
+        {"request": each, "right": [], "wrong": talk, "source": "acts"}
+        for each in rng.sample(served, min(SERVED, len(served)))
+    ]
 
 
 def fit_rows(tools: Path) -> Iterator[Row]:

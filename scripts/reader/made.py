@@ -569,6 +569,43 @@ def beside_talk(row: Row, talk: str, rng: random.Random) -> Row:
     return row | {"request": f"{ended} {row['request']}", "spans": spans}
 
 
+_WORD_TYPED = re.compile(r"[A-Za-z]{4,}")
+
+
+def mistyped(row: Row, rng: random.Random) -> Row:
+    """As people type in haste: no capitals or apostrophes, letters swapped, doubled or left out."""
+    if rng.random() < 0.65:
+        return row
+    text = row["request"]
+    spans: dict[str, list[list[int]]] = row.get("spans", {})
+    kept = {at for places in spans.values() for start, end in places for at in range(start, end)}
+    letters = list(text)
+    words = [each for each in _WORD_TYPED.finditer(text) if not kept.intersection(range(*each.span()))]
+    if words and rng.random() < 0.6:
+        for word in rng.sample(words, min(len(words), rng.choice([1, 1, 2]))):
+            at = rng.randrange(word.start() + 1, word.end() - 1)
+            how = rng.random()
+            if how < 0.5:
+                letters[at], letters[at + 1] = letters[at + 1], letters[at]
+            else:
+                letters[at] = letters[at] * 2 if how < 0.7 else ""
+    if rng.random() < 0.5:
+        letters = ["" if each in "'\u2019" and at not in kept else each for at, each in enumerate(letters)]
+    if rng.random() < 0.6:
+        letters = [each.lower() for each in letters]
+    if letters and letters[-1] in (".", "?") and rng.random() < 0.6:
+        letters[-1] = ""
+    places = [0]
+    for each in letters:
+        places.append(places[-1] + len(each))
+    moved = {key: [[places[start], places[end]] for start, end in each] for key, each in spans.items()}
+    return (
+        row | {"request": "".join(letters), "spans": moved}
+        if "spans" in row
+        else row | {"request": "".join(letters)}
+    )
+
+
 def value_pool(rows: list[Row]) -> dict[tuple[str, str], list[str]]:
     """What was said for each slot of each tool."""
     found: dict[tuple[str, str], set[str]] = {}
@@ -597,7 +634,7 @@ def varied(  # noqa: C901 - one branch a way to vary
         for at in rng.choices(everything, weights, k=4096):
             row, made, draw = rows[at], None, rng.random()
             if not row["tools"]:
-                yield row
+                yield mistyped(row, rng)
                 continue
             single = len(row["calls"]) == 1
             if draw < 0.15:
@@ -619,5 +656,5 @@ def varied(  # noqa: C901 - one branch a way to vary
                 made = joined([row, *(each for each in more if each["calls"])], rng)
             elif draw < 0.58 and talk and len(row["request"]) < 200:
                 made = beside_talk(row, rng.choice(talk), rng)
-            row = made or row
+            row = mistyped(made or row, rng)
             yield (with_more_slots(row, rng) or row) if rng.random() < 0.18 else row

@@ -35,7 +35,16 @@ from transformers import BertConfig, BertModel
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 import made
-from examples import Example, Teacher, fit_rows, from_collections, from_talk, from_writing, held_out
+from examples import (
+    Example,
+    Teacher,
+    act_rows,
+    fit_rows,
+    from_collections,
+    from_talk,
+    from_writing,
+    held_out,
+)
 
 from steward.language.slots import words_of as name_words
 
@@ -57,10 +66,14 @@ WEIGHTS = {
     "written:formal": 3.5,
     "written:live": 3.5,
     "written:near": 3.5,
+    "written:people": 2.5,
+    "written:servers": 3.5,
+    "written:shapes": 3.5,
     "written": 2.5,
     "talk": 2.5,
 }
 FIT_SHARE = 0.35  # rows that teach the judgement of fit alone
+ACT_SHARE = 0.12  # and what is done by saying something
 PAIR_SHARE, PAIR_STEPS = 0.5, 6  # what comparing requests and tools that are read apart counts, and how often
 
 
@@ -215,7 +228,9 @@ def collate(examples: list[Example]) -> dict[str, Any]:
     return batch
 
 
-def feed(seed: int, rows: list[dict[str, Any]], fits: list[dict[str, Any]], queue: Any) -> None:
+def feed(
+    seed: int, rows: list[dict[str, Any]], fits: list[dict[str, Any]], acts: list[dict[str, Any]], queue: Any
+) -> None:
     """Makes batches without end, in a process of its own; rows of about one length together."""
     rng = random.Random(seed)
     tokenizer = Tokenizer.from_file(str(MODELS / "minilm-tokenizer.json"))
@@ -229,6 +244,8 @@ def feed(seed: int, rows: list[dict[str, Any]], fits: list[dict[str, Any]], queu
         buffer += teacher.about(row)
         if rng.random() < FIT_SHARE:
             buffer += teacher.about_fit(rng.choice(fits))
+        if rng.random() < ACT_SHARE:
+            buffer += teacher.about_fit(made.mistyped(rng.choice(acts), rng))
         if len(buffer) >= BATCH * 12:
             buffer.sort(key=lambda each: len(each.layout.ids))
             batches = [collate(buffer[at : at + BATCH]) for at in range(0, len(buffer) - BATCH + 1, BATCH)]
@@ -312,8 +329,13 @@ class Pairs:
             self._take(row["source"], row["request"], right, wrong)
         for row in rows:
             if row["source"].startswith("written"):
-                right = [_told(row["tools"][0])]
-                wrong = right if row.get("near") else [_told(each) for each in row["tools"][1:]]
+                names = {call["name"] for call in row["calls"]} or {row["tools"][0]["name"]}
+                right = [_told(each) for each in row["tools"] if each["name"] in names]
+                wrong = (
+                    right
+                    if row.get("near")
+                    else [_told(each) for each in row["tools"] if each["name"] not in names]
+                )
                 self._take(row["source"], row["request"], [] if row.get("near") else right, wrong)
         self._by_source = {name: each for name, each in self._by_source.items() if len(each) >= 16}
         self._names = list(self._by_source)
@@ -449,11 +471,12 @@ def main() -> None:
             )
         ]
     fits = list(fit_rows(args.data / "tools.jsonl.gz"))
-    print(len(rows), "rows,", len(fits), "rows for fit", flush=True)
+    acts = act_rows(Path(__file__).parent / "acts", rows, rng)
+    print(len(rows), "rows,", len(fits), "rows for fit,", len(acts), "for acts", flush=True)
     context = multiprocessing.get_context("fork")
     queue = context.Queue(64)
     feeders = [
-        context.Process(target=feed, args=(args.seed * 100 + number, rows, fits, queue), daemon=True)
+        context.Process(target=feed, args=(args.seed * 100 + number, rows, fits, acts, queue), daemon=True)
         for number in range(args.workers)
     ]
     for each in feeders:

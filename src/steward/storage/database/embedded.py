@@ -197,12 +197,11 @@ class EmbeddedServer:
                 fix="Bring back your last backup with 'steward restore FILE --force'.",
                 retryable=False,
             )
-        lines = said.splitlines()
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
         reason = next((line for line in lines if "FATAL" in line or "PANIC" in line), "")
         reason = re.sub(r"^.*?(FATAL|PANIC):\s*", "", reason)
-        if not reason:  # it was killed, or never began: the last words say how far it came
-            last = [line.strip() for line in (*lines, *starter.splitlines()) if line.strip(" .")]
-            reason = "; ".join(last[-2:])
+        # It was killed, or never began: the last words say how far it came.
+        reason = reason or next(reversed(lines or starter.strip().splitlines()), "")
         return StorageError(
             f"The embedded PostgreSQL did not start{': ' + reason if reason else ''}.",
             fix=f"See {self._data / 'server.log'}, or set DATABASE_URL to another PostgreSQL 15+.",

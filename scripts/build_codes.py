@@ -9,17 +9,12 @@ import json
 from pathlib import Path
 
 from babel import Locale
-from babel.numbers import get_currency_name, get_territory_currencies
+from babel.numbers import get_currency_name, get_currency_symbol, get_territory_currencies
 
 OUT = Path(__file__).parents[1] / "src/steward/language/data/codes.json"
 ENGLISH = Locale("en")
 # What people say without naming whose it is.
 SHORT = {"dollar": "USD", "pound": "GBP", "franc": "CHF", "rupee": "INR", "peso": "MXN", "won": "KRW"}
-
-ALSO = {
-    "usa": "US", "us": "US", "america": "US", "uk": "GB", "britain": "GB", "great britain": "GB",
-    "england": "GB", "turkey": "TR", "czech republic": "CZ", "holland": "NL",
-}  # fmt: skip
 
 
 def countries() -> dict[str, str]:
@@ -58,7 +53,8 @@ def currencies() -> dict[str, str]:
             last.setdefault(name.split()[-1], set()).add(code)
     alone = {word: codes.pop() for word, codes in last.items() if len(codes) == 1}
     short = {form: code for word, code in SHORT.items() for form in (word, f"{word}s")}
-    return {**alone, **short, **names}
+    symbols = {get_currency_symbol(code, locale="en"): code for code in sorted(used)}
+    return {**alone, **short, **names, **{sign: code for sign, code in symbols.items() if len(sign) == 1}}
 
 
 if __name__ == "__main__":

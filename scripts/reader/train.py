@@ -66,7 +66,7 @@ WEIGHTS = {
     "written:formal": 3.5,
     "written:live": 3.5,
     "written:near": 3.5,
-    "written:people": 2.5,
+    "written:people": 3.0,
     "written:servers": 3.5,
     "written:shapes": 3.5,
     "written": 2.5,

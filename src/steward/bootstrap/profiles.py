@@ -56,9 +56,11 @@ from steward.bootstrap.tools.conversation_tools import CONVERSATIONS_AGENT
 from steward.bootstrap.tools.schedule_tools import CHANGE_SCHEDULE, REMOVE_SCHEDULE
 from steward.contract.ports import CapabilityExtractor, ToolRanker
 from steward.contract.tool import ToolSpec
+from steward.language.acts import ReadActs, acts_in
 from steward.models.planner.procedures import Procedure
 from steward.models.planner.readers import Interpreter
 from steward.models.planner.words import is_help
+from steward.models.reader import taught_reader
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
 from steward.selection.capabilities import LexiconExtractor
@@ -66,6 +68,8 @@ from steward.selection.fit import FitJudge
 from steward.selection.gaps import GapFinder
 from steward.settings import Settings
 
+# Tools of others that are offered: a model pays for each definition, the planner's reader looks at more.
+MOST_TOLD, MOST_READ = 30, 90
 TASK_ABILITY = "task_management"  # by its name in the lexicon of abilities
 TALK = (FOLLOW_UPS, REMEMBERING, OWN_RECORD, DOCUMENTS, FIGURES, OWN_THINGS)  # asked in this order
 
@@ -83,6 +87,10 @@ class Making:
     offline: bool  # whether the planner answers
     extractor: CapabilityExtractor | None = None  # asks a language model what a request needs
 
+    @property
+    def acts(self) -> ReadActs:
+        return partial(acts_in, reader=taught_reader())
+
     def gaps(
         self,
         includes: Callable[[RegisteredTool], bool],
@@ -95,9 +103,10 @@ class Making:
             reader=self.library.embedder,
             judge=self.judge,
             ranker=self.ranker,
+            acts=self.acts,
             writes=not self.offline,
         )
-        return FindGap(understood, detector, away=self._away)
+        return FindGap(understood, detector, acts=self.acts, away=self._away)
 
     def _away(self, missing: Sequence[str]) -> str | None:
         """Where nothing is missing but the task list's own agent, which is away."""
@@ -112,7 +121,7 @@ class Making:
 
     def offer(self, includes: Callable[[RegisteredTool], bool], **more: Any) -> ToolOffer:
         """These tools; the best of them for what is said, where there are many."""
-        shortlist = Shortlist(ranker=self.ranker)
+        shortlist = Shortlist(ranker=self.ranker, limit=MOST_READ if self.offline else MOST_TOLD)
         return ToolOffer(
             includes=_for_agents(includes), shortlist=shortlist, pays_tokens=not self.offline, **more
         )
@@ -200,7 +209,7 @@ def _research(making: Making) -> Procedure:
 
 
 def _own_knowledge(making: Making) -> OwnKnowledge:
-    return OwnKnowledge(_judgement(making), making.judge)
+    return OwnKnowledge(_judgement(making), making.judge, making.acts)
 
 
 def _judgement(making: Making) -> Judgement:
@@ -213,7 +222,7 @@ def _skills(making: Making) -> Procedure:
 
 def _manners(making: Making) -> Procedure:
     lexicon = LexiconExtractor(making.library.embedder)
-    return Manners(abilities=abilities, talks=lexicon.talks, is_about=lexicon.is_about)
+    return Manners(abilities=abilities, acts=making.acts, judge=making.judge, is_about=lexicon.is_about)
 
 
 def _task_manners(_: Making) -> Procedure:

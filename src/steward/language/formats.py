@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from steward.contract import linear_re as re
-from steward.language.units import Unit, reckoned
+from steward.language.lengths import length_of_time
 
 _DATE = r"(?:yyyy|mm|dd)(?:[-/. ](?:yyyy|mm|dd)){1,2}|yyyymmdd"
 _CLOCK = r"hh?:mm(?::ss)?"
@@ -18,9 +18,6 @@ _ISO = ("iso 8601", "iso8601", "iso date", "iso format", "iso-8601", "rfc 3339",
 _TIMED = ("datetime", "date-time", "date and time", "timestamp", "thh")
 _SEASON = re.compile(r"(?:yyyy|\d{4})(?P<joint>[-/\u2013])(?:(?P<long>yyyy|\d{4})|yy\b|\d{2}\b)(?![-/\d])")
 _SAID_SEASON = re.compile(r"(?P<first>\d{4})\s?[-/\u2013]\s?(?P<last>\d{4}|\d{2})")
-_LENGTH = re.compile(
-    r"(?P<much>\d{1,4})(?P<behind>[\s-]?(?:hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?)\b.{0,40})"
-)
 _EXACT = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d{2}):(?P<s>\d{2})")
 _DATES = {"yyyy": "%Y", "mm": "%m", "dd": "%d"}
 _PIECES = re.compile(r"yyyy|mm|dd")
@@ -84,8 +81,5 @@ def _seconds(words: str) -> int | None:
     exact = _EXACT.fullmatch(words)
     if exact is not None:
         return int(exact["h"]) * 3600 + int(exact["m"]) * 60 + int(exact["s"])
-    said = _LENGTH.fullmatch(words)
-    if said is None:
-        return None
-    found = reckoned(float(said["much"]), said["behind"], Unit("time", 1.0))
-    return int(found if found is not None else float(said["much"]))
+    length = length_of_time(words)
+    return None if length is None else int(length)

@@ -1,7 +1,6 @@
 """Numbers as people write them: digits, words, thousands, percent, fractions.
 
-Owns what number a piece of a request means. The unit behind it belongs to the slot, not to the number, but
-for lengths of time, which are reckoned in the unit that the slot takes.
+Owns what number a piece of a request means. The unit behind it belongs to the slot, not to the number.
 """
 
 import re
@@ -35,18 +34,6 @@ _DIGITS = re.compile(r"(?:(?<!\w)[-−])?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|(?:
 _AND_PART = linear_re.compile(r"\s{1,3}and\s{1,3}a\s{1,3}(?P<part>half|quarter)\b")
 _FRACTION = re.compile(r"(\d{1,6})/(\d{1,6})")
 _PIECE = re.compile(r"[a-z]+")
-_UNITS = {
-    "second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400, "week": 604_800,
-}  # fmt: skip
-_HALF = r"(?:\s+and\s+(?P<part>a\s+half|a\s+quarter|three\s+quarters))?"
-_UNIT = r"(?P<unit>second|sec|minute|min|hour|hr|day|week)s?\b"
-_LENGTH = linear_re.compile(
-    r"(?:(?P<half>half)\s+an?|(?P<much>\d{1,12}(?:[.,]\d{1,6})?|[a-z]{1,12}(?:[\s-][a-z]{1,12})??))"
-    rf"{_HALF}[\s-]?"
-    rf"{_UNIT}(?P<more>\s+and\s+a\s+half\b)?"
-)
-_PARTS = {"ahalf": 0.5, "aquarter": 0.25, "threequarters": 0.75}
-_NAMED_UNIT = re.compile(r"\b(?P<unit>second|minute|hour|day|week)s?\b")  # "min" is mostly the least
 LONGEST_UNIT = 10  # characters behind a number in which its unit begins and ends
 _PRICE = re.compile(r"\d{1,9},\d{2}")
 _BEFORE_CHRIST = linear_re.compile(r"\s{0,2}(?:BCE?|B\.C\.)(?:\W|$)")
@@ -69,31 +56,6 @@ def number_in(text: str, *, after: str = "") -> Number | None:
     if found:
         return _by_digits(found, text, after)
     return _by_words(text, after)
-
-
-def unit_of_time(named: str) -> float | None:
-    """The one unit of time, in seconds, that the words about a slot name; None where none or several are."""
-    units = {_UNITS[found["unit"]] for found in _NAMED_UNIT.finditer(named.lower())}
-    return units.pop() if len(units) == 1 else None
-
-
-def length_of_time(text: str) -> float | None:
-    """In seconds what a text begins with: "two days", "half an hour", "an hour and a half"."""
-    found = _LENGTH.match(text.lower().strip())
-    if found is None:
-        return None
-    number = 0.5 if found["half"] else _counted(found["much"])
-    if number is None:
-        return None
-    part = _PARTS[found["part"].split()[0] + found["part"].split()[1]] if found["part"] else 0.0
-    return (number + part + (0.5 if found["more"] else 0.0)) * _UNITS[found["unit"]]
-
-
-def _counted(words: str) -> float | None:
-    if words in ("a", "an", "one"):
-        return 1.0
-    number = number_in(words.replace(",", "."))
-    return None if number is None else number.value
 
 
 def number_of(value: float, *, whole: bool) -> int | float | None:

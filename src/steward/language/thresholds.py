@@ -33,6 +33,7 @@ class Thresholds:
     start: float = 0.35  # for the place where a further call begins
     choice: float = 0.45  # for a choice of the schema
     required_choice: float = 0.2  # and where one is needed
+    act: float = 0.5  # the share from which somebody only talks, wishes for something or asks
     faintest: float = 0.004  # pieces below it are not looked at
 
 

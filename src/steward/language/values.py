@@ -12,7 +12,8 @@ from typing import Any
 from steward.contract import linear_re as re
 from steward.language.codes import code_of
 from steward.language.formats import in_format, length_in, season_of, wanted_format
-from steward.language.numbers import LONGEST_UNIT, length_of_time, number_in, number_of, unit_of_time
+from steward.language.lengths import length_at, unit_of_time
+from steward.language.numbers import LONGEST_UNIT, number_in, number_of
 from steward.language.slots import Slot, SlotKind, kind_of, plain, words_of
 from steward.language.units import reckoned, unit_of_slot
 
@@ -78,9 +79,9 @@ def _measured(slot: Slot, text: str, start: int, end: int) -> float | None:
     seconds = unit_of_time(name) or unit_of_time(slot.described)
     if seconds is None and unit is not None and unit.measures == "time":
         seconds = unit.size
-    length = None if seconds is None else length_of_time(text[start : end + LONGEST_UNIT])
+    length = None if seconds is None else length_at(text, start, end)
     if length is not None and seconds is not None:
-        return length / seconds
+        return length.seconds / seconds
     if unit is None:
         return None
     first, last = _whole_number(text, start, end)
@@ -103,9 +104,9 @@ def _measured(slot: Slot, text: str, start: int, end: int) -> float | None:
 def item_of(slot: Slot, said: Said, start: int, end: int) -> Any:
     """The same for one member of a list."""
     value = _typed(slot.item or SlotKind.TEXT, plain(slot.schema.get("items")), said, start, end)
-    return (
-        _without_article(value, slot, said.text) if isinstance(value, str) and value in said.text else value
-    )
+    if not isinstance(value, str) or value not in said.text:
+        return value
+    return code_of(words_of(slot.name), slot.described, value) or _without_article(value, slot, said.text)
 
 
 def _typed(kind: SlotKind, schema: Mapping[str, Any], said: Said, start: int, end: int) -> Any:
@@ -158,7 +159,10 @@ def _whole_number(text: str, start: int, end: int) -> tuple[int, int]:
 def _dated(schema: Mapping[str, Any], said: Said, start: int, end: int) -> str | None:
     """A date or a time in the format that is asked for; None where no format is, or no date stands there."""
     words = said.text[start:end]
-    other = season_of(schema, words) or length_in(schema, words)
+    length = length_at(said.text, start, end)
+    other = season_of(schema, words) or length_in(
+        schema, words if length is None else said.text[length.start : length.end]
+    )
     wanted = wanted_format(schema)
     if other is not None or wanted is None:
         return other

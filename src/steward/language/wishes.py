@@ -14,7 +14,7 @@ _LINE = re.compile(r"^\s*(?:[-*•+]|\d{1,2}[.)]|[a-z][.)])\s+(?P<item>\S.*)$", 
 _MARK = re.compile(r"(?<![\w.])(?:\((?P<b>\d{1,2}|[a-z])\)|(?P<a>\d{1,2}|[a-z])[.)])\s+(?=\S)", re.IGNORECASE)
 _ALSO = r"(?:(?:and|then|also|finally|lastly|next|plus|please|after that)\b,?\s+)*"
 _NEXT = re.compile(
-    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then)\s+{_ALSO}|[.!]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
+    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then|n|&|\+)\s+{_ALSO}|[.!]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"^\s*(?:(?:first(?:ly)?|please|ok(?:ay)?|so)\b[\s,]+)+", re.IGNORECASE)
@@ -30,6 +30,7 @@ _KEEPS = re.compile(
     r"in mind))*\W*$",
     re.IGNORECASE,
 )
+_POINTS = re.compile(r"^[a-z]+\s+(?:it|that|this|them|those)\b", re.IGNORECASE)
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -136,6 +137,7 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
             quoted[found.start()]
             or found["verb"].lower() not in orders
             or _KEEPS.match(text[found.end() :])
+            or _is_about_it(text[begin : found.start()], text[found.end() :])
             or _THEIRS.search(text[begin : found.start()])
         ):
             continue
@@ -148,6 +150,11 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
         or _TELLS.match(whole[0])
     )
     return whole if starts and 2 <= len(whole) <= MOST else []
+
+
+def _is_about_it(told: str, order: str) -> bool:
+    """ "I paid 64 for the shop, add it to …": what is told is what the order is about."""
+    return _POINTS.match(order) is not None and _TELLS.match(told) is not None
 
 
 def parts_of(text: str) -> Sequence[str]:

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.ports import Capability, Embedder
+from steward.language.acts import ReadActs
 from steward.selection.lexical import words
 from steward.selection.requests import (
     clauses,
     is_question,
-    is_remark,
     name_for,
-    wants_nothing,
     without_values,
 )
 
@@ -31,8 +30,7 @@ NAMED = 0.45  # how near a request must be to a capability's examples to bear it
 PLAIN_WORDS = 0.34  # the same by words alone
 TASKS = "task_management"
 KEPT = 2_000  # tools whose kinships are remembered
-TALK = 0.6  # small talk is what is very near to it,
-HARDLY_TALK = 0.35  # or nearest to it and without a wish
+TALK = 0.6  # how near to conversation a clause must be, where nothing else tells
 PLAINLY = 0.65  # a question that is not plainly about a system asks for information
 
 
@@ -103,8 +101,10 @@ _INFORMATION = Capability("public_information", "Facts that somebody has to look
 class LexiconExtractor:
     """Implements `CapabilityExtractor` without any language model."""
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
+    def __init__(self, embedder: Embedder | None = None, *, acts: ReadActs | None = None) -> None:
+        """`acts`: says whether somebody only talks; without it conversation is known by its likeness."""
         self._embedder = embedder
+        self._acts = acts
         self._vectors: NDArray[np.float32] | None = None
         self._kinships: dict[str, list[float]] = {}  # by the tool's text
 
@@ -116,6 +116,8 @@ class LexiconExtractor:
 
     def needs(self, request: str) -> list[Need]:
         """What each command of a request needs. CPU-bound where there is an embedder."""
+        if self._acts is not None and self._acts(request).only_talks:
+            return [Need(lexicon()[0].capability, AbilityKind.TALK, request, 1.0)]
         asked = clauses(request)
         return [self._need(clause) for clause in (asked if len(asked) > 1 else [request])]
 
@@ -125,31 +127,17 @@ class LexiconExtractor:
         enough = NAMED if by_meaning else PLAIN_WORDS
         best = max(range(len(scores)), key=lambda index: scores[index])
         entry, near = lexicon()[best], scores[best]
-        if self._is_talk(clause, entry, near):
-            return Need(lexicon()[0].capability, AbilityKind.TALK, clause, scores[0])
+        if self._acts is None and entry.kind is AbilityKind.TALK and near >= TALK:
+            return Need(entry.capability, AbilityKind.TALK, clause, near)
         if is_question(clause) and (entry.kind is not AbilityKind.SYSTEM or near < PLAINLY):
             return Need(_INFORMATION, AbilityKind.LOOKUP, clause, near)
         if entry.kind is AbilityKind.TALK or near < enough:
             return Need(Capability(name_for(clause), clause), AbilityKind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
-    def talks(self, text: str, likeness: float = 0.0) -> bool:
-        """Whether somebody only makes conversation, at least as near to what is known of it as that.
-
-        CPU-bound where there is an embedder.
-        """
-        return all(need.kind is AbilityKind.TALK and need.nearness >= likeness for need in self.needs(text))
-
     def is_about(self, text: str, capability: str) -> bool:
         """Whether all of a request needs this ability. CPU-bound where there is an embedder."""
         return all(need.capability.name == capability for need in self.needs(text))
-
-    def _is_talk(self, clause: str, nearest: LexiconEntry, near: float) -> bool:
-        if nearest.kind is AbilityKind.TALK and (
-            near >= TALK or (near >= HARDLY_TALK and wants_nothing(clause))
-        ):
-            return True
-        return is_remark(clause)
 
     def kinship(self, capability: str, tool: str) -> float:
         """How near a tool is to a kind of ability, by what it says of itself."""

@@ -18,12 +18,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steward.contract.ports import ReadText, TextReader
+from steward.contract.ports import RankedTool, ReadText, TextReader
 from steward.contract.tool import ToolSpec
 from steward.language.reading import Readable, RequestReader
 from steward.language.thresholds import DEFAULT, MANY
 from steward.selection.definitions import UNSAFE, Definition, name_words
-from steward.selection.lexical import stem
+from steward.selection.lexical import LexicalRanker, stem
 
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
 KEPT = 2_000  # tools whose reading is remembered
@@ -34,8 +34,10 @@ WEIGHED = 2_000  # pairs of a request and a tool
 WEIGHTS = {"cosine": 9.95, "tool_in_request": 3.03, "request_in_tool": -2.32}
 BIAS = -3.49
 # The same where the taught reader has looked at request and tool together.
-TOGETHER, TOGETHER_COSINE, TOGETHER_BIAS = 0.27, 4.8, -1.1
+TOGETHER, TOGETHER_COSINE, TOGETHER_BIAS = 0.41, 3.95, -0.61
+SUREST = 5.0  # what the reader says beyond it, as a logit, says no more
 LOOKED_AT, LOOKED_AT_MOST = 5, 10  # tools that it looks at; the second five only where none of the first fits
+BY_WORDS = 2  # of the first five, those that share the rarest words with the request
 NAMED = 1.0  # what it says for a tool that it is called by its name
 KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
 
@@ -65,6 +67,7 @@ class FitJudge:
         """`together`: reads a request beside one tool; without it they are only read apart."""
         self._reader = reader
         self._together = together
+        self._words = LexicalRanker()
         self._read: OrderedDict[str, ReadText] = OrderedDict()
         self._evidence: OrderedDict[tuple[str, tuple[str, ...]], FitEvidence | None] = OrderedDict()
         self._lock = Lock()
@@ -76,7 +79,10 @@ class FitJudge:
         evidence = self._weighed(request, [tool.texts for tool in tools])
         fits = chances(evidence)
         judged = sorted(map(Judged, tools, fits, evidence), key=_best_first)
-        return judged if self._together is None else self._looked_at(request, judged, self._together)
+        if self._together is None:
+            return judged
+        by_words = self._words.rank(request, [tool.spec for tool in tools], limit=BY_WORDS)
+        return self._looked_at(request, _with_worded(judged, by_words), self._together)
 
     def fits(self, request: str, tools: Sequence[Readable]) -> Mapping[str, float]:
         """Implements `ToolJudge`."""
@@ -140,19 +146,25 @@ def _best_first(judged: Judged) -> float:
     return -judged.fit
 
 
+def _with_worded(judged: Sequence[Judged], by_words: Sequence[RankedTool]) -> list[Judged]:
+    """Best first by meaning; those that the words speak for stand among the first that are looked at."""
+    ahead = LOOKED_AT - BY_WORDS
+    names = {each.tool.name for each in by_words}
+    worded = [each for each in judged[ahead:] if each.definition.spec.name in names]
+    return [*judged[:ahead], *worded, *(each for each in judged[ahead:] if each not in worded)]
+
+
 def _read_together(request: str, near: Sequence[Judged], together: RequestReader) -> list[Judged]:
-    """A tool without parameters says too little to be read beside a request; it stays as it was judged."""
-    told = [each for each in near if each.definition.spec.input_schema.get("properties")]
-    seen = [(each.definition.spec, each.definition.about) for each in told]
+    seen = [(each.definition.spec, each.definition.about) for each in near]
     texts = [together.tool(spec.name, about, spec.input_schema) for spec, about in seen]
-    marked = together.mark(request, texts) if texts else []
-    fits = {id(each): marks.fit for each, (_, marks) in zip(told, marked, strict=True)}
-    return [_together(each, fits[id(each)]) if id(each) in fits else each for each in near]
+    marked = together.mark(request, texts)
+    return [_together(each, marks.fit) for each, (_, marks) in zip(near, marked, strict=True)]
 
 
 def _together(judged: Judged, fit: float) -> Judged:
     cosine = judged.evidence.cosine if judged.evidence is not None else 0.0
-    return replace(judged, fit=_logistic(TOGETHER * _logit(fit) + TOGETHER_COSINE * cosine + TOGETHER_BIAS))
+    said = max(-SUREST, min(SUREST, _logit(fit)))
+    return replace(judged, fit=_logistic(TOGETHER * said + TOGETHER_COSINE * cosine + TOGETHER_BIAS))
 
 
 def says_name(tool: Definition, said: frozenset[str]) -> bool:

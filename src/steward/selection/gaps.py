@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from steward.contract.ports import Capability, CapabilityExtractor, TextReader, ToolRanker
 from steward.contract.tool import ToolSpec
+from steward.language.acts import ReadActs
 from steward.language.thresholds import DEFAULT
 from steward.selection.capabilities import AbilityKind, LexiconExtractor, Need, kind_named, suggestions
 from steward.selection.definitions import UNSAFE, Definition, name_words
@@ -132,11 +133,12 @@ class GapFinder:
         extractor: CapabilityExtractor | None = None,
         judge: FitJudge | None = None,
         ranker: ToolRanker | None = None,
+        acts: ReadActs | None = None,
         writes: bool = False,
     ) -> None:
         """`writes`: a language model is at hand that writes text without any tool."""
         self._session = mcp_session
-        self._lexicon = LexiconExtractor(reader)
+        self._lexicon = LexiconExtractor(reader, acts=acts)
         self._extractor = extractor
         self._judge = judge or FitJudge(reader)
         self._ranker = ranker or LexicalRanker()

@@ -61,36 +61,6 @@ _OWN = re.compile(
 _SEARCH = re.compile(
     r"(?:google|research|browse)\b|(?:search|look)\b.*\b(?:web|internet|online)\b", re.IGNORECASE
 )
-LONGEST_REMARK = 12  # words; who says more about something wants something
-_SAYS = re.compile(
-    r"(?:(?:i|you|we|he|she|they)(?:['\u2019]\w+)?|it(?:['\u2019]s)?|that(?:['\u2019]s)?|this|there) ",
-    re.IGNORECASE,
-)
-# "My salary came in": a thing, and a verb that says what it is or did. Perhaps it is for a tool.
-_TELLS = re.compile(
-    r"(?:my|our|your|his|her|their|the|this|that|these|those)\s+(?:[\w'\u2019-]+\s+){1,4}?"
-    r"(?:is|are|was|were|has|have|had|looks?|seems?|feels?|smells?|tastes?|keeps?|\w{2,}ed|came|went|got|bought|"
-    r"took|made|said|told|found|left|lost|won|broke|fell|felt|ran|sold|sent|woke|began|grew|hit|cost|did|"
-    r"plays|likes|loves|hates|works|lives|drives|says|thinks|goes|makes|does|knows)\b",
-    re.IGNORECASE,
-)
-# "Had a rotten night", "feels like monday", "calendars were simpler": what was or is, of whoever speaks or of
-# anything; and what nobody is to do.
-_WAS = re.compile(
-    r"(?:(?:ugh|wow|oh|ah|haha|lol|phew|hm+|man|omg|ok(?:ay)?|right|well|yeah|nah|no)\b[\s,.!-]*){0,2}(?:"
-    r"(?:(?:just|finally|already|still)\s+)?(?:had|went|got|saw|met|spent|slept|felt|been|finished|made|lost|"
-    r"found|ran|took|broke|bought|came|heard|feels|looks|sounds|seems|turned out)\s|"
-    r"[a-z'\u2019-]+s\s+(?:are|were|have|had|used to)\s|"
-    r"(?:if|when|since|because)\s+(?:i|we|he|she|they|it)\b|"
-    r"(?:don['\u2019]?t|do not)\s|false alarm\b)",
-    re.IGNORECASE,
-)
-_WISH = re.compile(
-    r"\b(?:want|need|wish|(?:would|could|should)(?!n't)(?!\s+have\b)|can|must|please|help|looking|trying|"
-    r"hop(?:e|ing)|require|'d (?:like|love|rather|appreciate)|let|interested|wonder(?:ing)?|prefer|remind|"
-    r"remember)\b|\?",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _NAMED = re.compile(r"(?:\d+(?:st|nd|rd|th)\b|[^\W\d_]+)(?:['\u2019-][^\W\d_]+)*")  # "the 90th number"
 _SKIP = word_set(
@@ -98,7 +68,6 @@ _SKIP = word_set(
     them new latest last next recent current existing following entire whole more few several another
     please"""
 )
-_PARTICLES = word_set("up off out down away back again now here there")
 _BOUNDARY = word_set(
     """of in on at to for from by with about as into onto over under and or but if then so because since
     until till before after during while is are was were be been has have had that which who when where
@@ -127,32 +96,6 @@ def is_question(clause: str) -> bool:
 def speaks_of_own(clause: str) -> bool:
     """Whether it is about something that the speaker has or points at, which nobody has published."""
     return _OWN.search(clause) is not None
-
-
-def wants_nothing(text: str) -> bool:
-    """Whether a text neither asks, nor wishes, nor commands, as far as words tell."""
-    if _WISH.search(text) or is_question(text):
-        return False
-    return not any(_commands(part) for part in re.split(r"[,;:.!]", text))
-
-
-def _commands(part: str) -> bool:
-    """Whether a verb commands something: "shut up" names nothing to be done."""
-    left = bare(part).split()[1:]
-    return verb_of(part) is not None and any(word.lower() not in _PARTICLES for word in left)
-
-
-def is_remark(text: str) -> bool:
-    """Whether somebody only says how something is."""
-    short = len(text.split()) <= LONGEST_REMARK
-    return short and _SAYS.match(text.strip()) is not None and wants_nothing(text)
-
-
-def only_tells(text: str) -> bool:
-    """The same of anything; where no tool has a use for it, nothing was asked for."""
-    said = text.strip()
-    tells = _TELLS.match(said) is not None or _WAS.match(said) is not None
-    return is_remark(text) or (tells and wants_nothing(text))
 
 
 def clauses(request: str) -> list[str]:

@@ -22,11 +22,13 @@ from steward.agents.researcher.questions import (
     asks_how,
     asks_what,
     keywords,
+    may_be_done,
     wants_to_know,
 )
 from steward.agents.talk.own_tasks import ask_tasks
 from steward.agents.tasks.task_reader import NAME as TASKS
 from steward.contract import linear_re as re
+from steward.language.acts import ReadActs
 from steward.language.reading import ToolJudge
 from steward.language.thresholds import DEFAULT
 from steward.models.planner.decisions import Decision, Tell
@@ -71,12 +73,13 @@ class OwnKnowledge:
 
     judgement: Judgement = field(default_factory=Judgement)
     judge: ToolJudge | None = None
+    acts: ReadActs | None = None
 
     def decide(
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
         said = dialogue.utterance
-        if dialogue.asked or not _is_for_us(said, ranked):
+        if dialogue.asked or not _is_for_us(said, ranked) or self._is_order(said):
             return None
         served = self.served(said, tools)
         if served and not served.searches_web:
@@ -98,6 +101,10 @@ class OwnKnowledge:
         return (_recalled(dialogue, confidence=POSSIBLY) if personal else None) or (
             None if _another_may_know(said, ranked) else inquiry.nearest() or _nothing(said, personal)
         )
+
+    def _is_order(self, said: str) -> bool:
+        """ "Can u phone them": it has the form of a question, and something is to be done."""
+        return self.acts is not None and may_be_done(said) and self.acts(said).wishes
 
     def rescue(self, dialogue: Dialogue, tools: Sequence[KnownTool], now: datetime) -> Decision | None:
         """What one's own documents surely say, before it is said that no tool can tell."""

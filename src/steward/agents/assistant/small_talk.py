@@ -9,26 +9,22 @@ from datetime import datetime
 
 from steward.agents.assistant.builtin_reader import SOLE
 from steward.agents.assistant.languages import other_language
-from steward.agents.assistant.personal_facts import is_statement
-from steward.agents.researcher.questions import wants_to_know
 from steward.contract import linear_re as re
+from steward.language.acts import ReadActs
+from steward.language.reading import ToolJudge
 from steward.language.repairs import withdrawn
+from steward.language.thresholds import DEFAULT
 from steward.models.planner.decisions import Decision, Tell
 from steward.models.planner.dialogue import Dialogue
-from steward.models.planner.ranking import THRESHOLD, KnownTool, Scored, can_look_up
+from steward.models.planner.ranking import KnownTool, Scored, can_look_up
 from steward.models.planner.words import asks_ability, is_cancel, is_help
 
-PLAINLY = 0.5  # likeness to conversation from which something is nothing else
-BROUGHT_FOR_IT = 0.8  # how well a tool that somebody brought fits words that sound like conversation
-SURELY = 0.75  # the same for what is said of something of one's own: "my dog is named Rex" is a fact
 MANNERS, TASK_MANNERS = "manners", "task-manners"
 _HELLO = (
     r"(?:hi|hey|hello|howdy|greetings|good (?:morning|afternoon|evening|day))"
     r"(?:,? (?:there|steward|again|all))?"
 )
 _GREETED = re.compile(rf"^{_HELLO}[\s,!.]+", re.IGNORECASE)
-_OWN = re.compile(r"\s*(?:my|our)\b.*\s(?:is|are|was|were|has|have)\s", re.IGNORECASE)
-OBLIGED = re.compile(r"\b(?:gotta|have to|has to|need to|needs to|must|got to|ought to)\b", re.IGNORECASE)
 _BARE_ANSWER = re.compile(
     r"^(?:yes|yeah|yep|no|nope|ok|okay|sure|fine|great|cool|right|i see|never ?mind)(?: please| thanks)?\W*$",
     re.IGNORECASE,
@@ -93,7 +89,8 @@ class Manners:
 
     offer: str = OFFER  # what follows the courtesy: what one can do here
     abilities: Callable[[Sequence[str]], str] | None = None  # in which words all of it is told
-    talks: Callable[[str, float], bool] = lambda _, __: False  # knows conversation by its meaning
+    acts: ReadActs | None = None  # knows conversation by its meaning
+    judge: ToolJudge | None = None  # and this one, whether a tool is meant all the same: "the bins are out"
     is_about: Callable[[str, str], bool] = lambda _, __: False  # knows an ability by its name
 
     def decide(
@@ -101,8 +98,8 @@ class Manners:
         dialogue: Dialogue,
         tools: Sequence[KnownTool],
         *,
-        ranked: Sequence[Scored],
-        now: datetime,  # noqa: ARG002 - the interface's
+        ranked: Sequence[Scored],  # noqa: ARG002 - the interface's
+        now: datetime,  # noqa: ARG002
     ) -> Decision | None:
         asks = is_help(dialogue.utterance) or asks_for_ours(dialogue.utterance, self.is_about)
         if self.abilities is not None and asks:
@@ -110,39 +107,32 @@ class Manners:
         unread = unreadable(dialogue.utterance)
         if unread:
             return Tell(text=unread)
-        said = small_talk(dialogue.utterance) or self._remark(dialogue, ranked)
+        said = small_talk(dialogue.utterance) or self._remark(dialogue, tools)
         if said is None or (dialogue.asked and _answers(dialogue.utterance)):
             return None
         return Tell(text=f"{said} {self.offer}", confidence=1.0)
 
-    def _remark(self, dialogue: Dialogue, ranked: Sequence[Scored]) -> str | None:
+    def _remark(self, dialogue: Dialogue, tools: Sequence[KnownTool]) -> str | None:
         """What to say to who only says something, where neither a tool nor an open question is meant."""
         said = dialogue.utterance
-        if dialogue.steps or dialogue.asked or wants_to_know(said) or not any(map(str.isalpha, said)):
+        if dialogue.steps or dialogue.asked or not any(map(str.isalpha, said)):
             return None
-        if OBLIGED.search(said):
+        if self.acts is None or not self.acts(said).only_talks or self._means_tool(said, tools):
             return None
-        # What may be for a tool, a fact to keep or a task done is conversation only where it plainly is.
-        perhaps = is_statement(said) or _fits(ranked)
-        sure_of_tool = _OWN.match(said) or _is_for_brought(ranked)
-        least = SURELY if sure_of_tool else PLAINLY if perhaps else 0.0
-        return "I see." if self.talks(said, least) else None
+        return "I see."
+
+    def _means_tool(self, said: str, tools: Sequence[KnownTool]) -> bool:
+        if self.judge is None:
+            return False
+        # Who orders something of another's tool says so; a task or a fact is often only told.
+        own = (tool for tool in tools if not tool.is_brought and tool.name not in SOLE)
+        able = [tool.readable for tool in own if not can_look_up(tool)]
+        return max(self.judge.fits(said, able).values(), default=0.0) >= DEFAULT.judged_of_many
 
 
 def asks_for_ours(text: str, is_about: Callable[[str, str], bool]) -> bool:
     """Whether somebody asks if something can be done that the house does: "can you read PDFs?"."""
     return asks_ability(text) and any(is_about(text, ability) for ability in _OF_THE_HOUSE)
-
-
-def _fits(ranked: Sequence[Scored]) -> bool:
-    """Whether a tool may be meant by the words alone; who asks for nothing asks for no search."""
-    by_words = [each for each in ranked if each.tool.name not in SOLE and not can_look_up(each.tool)]
-    return bool(by_words) and by_words[0].score >= THRESHOLD
-
-
-def _is_for_brought(ranked: Sequence[Scored]) -> bool:
-    """Whether somebody brought a tool that is described in these very words: it may be there to greet."""
-    return any(each.tool.is_brought and each.score >= BROUGHT_FOR_IT for each in ranked[:1])
 
 
 def unreadable(text: str) -> str | None:

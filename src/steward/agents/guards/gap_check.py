@@ -12,7 +12,7 @@ from typing import Protocol
 from steward.agents.profile import Draft, TurnView
 from steward.contract import linear_re as re
 from steward.conversations.model import AnswerStatus
-from steward.selection.requests import only_tells
+from steward.language.acts import ReadActs
 
 ONLY_SAID = "I see. What can I do for you? Ask “what can you do?” to see it all."
 
@@ -45,6 +45,7 @@ class FindGap:
 
     understood: Sequence[Callable[[str], object]]
     detector: GapDetector
+    acts: ReadActs | None = None  # without it whatever was said asks for something
     away: Callable[[Sequence[str]], str | None] = lambda _: None  # words for what is only away, if it is
 
     async def __call__(self, text: str) -> MissingForRequest | None:
@@ -57,7 +58,7 @@ class FindGap:
         """A draft that says that nothing can do it, with what is missing."""
         if draft.status is not AnswerStatus.GAP or draft.missing_tools:
             return draft
-        if only_tells(text):
+        if self.acts is not None and (await asyncio.to_thread(self.acts, text)).only_talks:
             return replace(draft, text=ONLY_SAID, status=AnswerStatus.DONE)
         gap = await self.detector.detect_missing_tools(text)
         missing = gap.missing_tools if gap is not None else await self.detector.name_needs(text)

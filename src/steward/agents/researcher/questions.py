@@ -187,6 +187,11 @@ def wants_to_know(text: str) -> bool:
     return _WANTS_TO_KNOW.match(said) is not None or _MAY.match(said) is not None
 
 
+def may_be_done(text: str) -> bool:
+    """Whether what has the form of a question may ask for something to be done: "can we have …"."""
+    return _MAY.match(bare(text)) is not None
+
+
 def asks_how(text: str) -> bool:
     """Whether somebody asks how a thing is done, rather than for it to be done."""
     return _HOW_TO.match(_ASKING.sub("", bare(text))) is not None

@@ -57,7 +57,7 @@ class Shortlist:
     """
 
     ranker: ToolRanker
-    limit: int = 30
+    limit: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from steward.models.planner.readers import (
 )
 from steward.models.planner.words import STOP, split_name, stems, without_tag
 
-MOST_JUDGED = 60  # tools that are judged; of more, those that the words and their meaning rank first
+MOST_JUDGED = 140  # tools that are judged; of more, those that the words and their meaning rank first
 BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import anyio.from_thread
+import httpx
 import pytest
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StreamableHttpTransport
 from tests.attacks.clients import over_http
-from tests.attacks.conftest import Victim, running_victim
+from tests.attacks.conftest import ADMIN, Victim, running_victim
 from tests.support.postgres import TestServer
 from tests.support.scripted_model import CallTools, Say, ScriptedModel, scripted_model
 from tests.support.waiting import until
@@ -32,6 +33,7 @@ MEMORY = "Ana takes metformin because of her diabetes and her policy is QX774018
 LETTER = "The clinic in Brunnwald wrote: the biopsy of Ana was malignant.\n"
 PAPER = "# Severance\n\nThe severance agreed with Ana Ferreira is 48250 euro, payable in Obernau.\n"
 
+ENVELOPE = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
 RECALL = CallTools(("search_memory", {"query": "What does Ana take?"}))
 DONE = Say("Done.")
 
@@ -270,6 +272,35 @@ def test_a_clients_session_is_watched_as_an_agents_turn_is(scene: Scene) -> None
 
     said = asyncio.run(session())
     assert ("waits for a person" in said, "metformin" in scene.left()) == (True, False)
+
+
+def speak(scene: Scene, key: str, method: str, params: dict[str, Any], **headers: str) -> httpx.Response:
+    """One message over `/mcp`, written by hand."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    client = scene.victim.client(key, accept="application/json, text/event-stream")
+    return client.post("/mcp", json=message, headers=headers, timeout=60)
+
+
+def test_a_sessions_id_in_another_users_hands_tells_nothing_of_what_was_read_in_it(scene: Scene) -> None:
+    """The newer protocol has no sessions, but a client may send the header of one along."""
+    scene.victim.client(ADMIN).post("/v1/users", json={"id": "bob"}).raise_for_status()
+    ana, bob = scene.victim.key("use"), scene.victim.key("use", "bob")
+    about: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    about["clientInfo"] = {"name": "raw", "version": "1"}
+    session = {"mcp-session-id": speak(scene, ana, "initialize", about).headers["mcp-session-id"]}
+    older = {**session, "mcp-protocol-version": "2025-11-25"}
+    for tool, given in (
+        ("search_memory", {"query": "What does Ana take?"}),
+        ("fetch_page", {"url": scene.web.url("/cities/paris")}),
+    ):
+        speak(scene, ana, "tools/call", {"name": tool, "arguments": given}, **older).raise_for_status()
+    guess = {"name": "web_search", "arguments": {"query": "metformin"}}
+    own = speak(scene, ana, "tools/call", guess, **older).text
+    envelope = {f"io.modelcontextprotocol/{each}": value for each, value in ENVELOPE.items()}
+    newer = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "web_search"}
+    foreign = speak(scene, bob, "tools/call", {**guess, "_meta": envelope}, **session, **newer).text
+    assert "waits for a person" in own
+    assert "waits for a person" not in foreign
 
 
 # --- what must go on working ---

@@ -1,9 +1,11 @@
 """Somebody with a key of their own who reaches for what waits for somebody else."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from tests.attacks.conftest import ADMIN, Victim
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +96,26 @@ def test_a_question_to_one_user_is_not_listed_for_another(victim: Victim) -> Non
     asked = question(victim, "What is your blood type?")
     listed = victim.acting("read", "ana").get("/v1/questions", params={"limit": 100}).json()["items"]
     assert asked["id"] not in [each["id"] for each in listed]
+
+
+def test_a_trace_of_one_user_cannot_be_read_by_another(victim: Victim) -> None:
+    """By an id that a client chose, such as anybody might guess."""
+    told = {"arguments": {"query": "Bob's diagnosis"}, "correlation_id": "run-1"}
+    victim.acting("use", "bob").post("/v1/tools/search_memory/call", json=told).raise_for_status()
+    mine = victim.acting("read", "bob")
+    asyncio.run(until(lambda: mine.get("/v1/traces/run-1").status_code == 200, seconds=20))
+    assert "diagnosis" in mine.get("/v1/traces/run-1").text
+    assert victim.acting("read", "ana").get("/v1/traces/run-1").status_code == 404
+
+
+def test_a_kept_answer_is_not_repeated_to_a_later_key_of_the_same_name(victim: Victim) -> None:
+    admin, once = victim.client(ADMIN), {"Idempotency-Key": "one"}
+    said = {"arguments": {"content": "Bob's bank is Adler."}}
+    answers: list[dict[str, Any]] = []
+    for user in ("bob", "ana"):
+        key = {"name": "laptop", "role": "use", "user": user}
+        token = admin.post("/v1/keys", json=key).raise_for_status().json()["token"]
+        answer = victim.client(token).post("/v1/tools/store_memory/call", json=said, headers=once)
+        answers.append(answer.raise_for_status().json())
+        admin.delete("/v1/keys/laptop").raise_for_status()
+    assert answers[0]["data"] != answers[1]["data"]

@@ -245,6 +245,19 @@ def test_a_change_of_a_tool_is_shown_whole_to_whoever_accepts_it(victim: Victim)
     assert [line for line in ("-- old", "++ send everything", "@@ and more") if line not in shown] == []
 
 
+def test_a_change_that_holds_for_everybody_is_not_accepted_by_one_users_approve_key(victim: Victim) -> None:
+    shift(victim, "plain", offer("a b"), offer("read_one"), offer("changing", description="Reads."))
+    shift(victim, "plain", offer("a b"), offer("read_one"), offer("changing", description="Sends."))
+    answer = victim.acting("approve").post("/v1/tools/plain__changing/accept")
+    page = victim.client()
+    link = victim.acting("approve").post("/v1/sign-in-links").raise_for_status().json()["path"]
+    page.get(link).raise_for_status()
+    pressed = page.post("/tools/plain__changing/accept", headers={"Origin": victim.url})
+    held = victim.client(ADMIN).get("/v1/tools/plain__changing").raise_for_status().json()
+    assert bool(held["blocked"])
+    assert (answer.status_code, answer.json()["code"], pressed.status_code) == (403, "FORBIDDEN", 403)
+
+
 def test_a_new_tool_runs_once_a_person_has_accepted_it(victim: Victim) -> None:
     shift(victim, "late", offer("wipe"), offer("tell"))
     victim.client(ADMIN).post("/v1/tools/late__tell/accept").raise_for_status()

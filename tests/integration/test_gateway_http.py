@@ -239,6 +239,24 @@ def modern(house: GatewaySetup, tool: str, **more: Any) -> tuple[dict[str, Any],
     return message, headers
 
 
+async def test_a_sessions_id_in_another_keys_hands_cancels_nothing():
+    """The newer protocol has no sessions, so the SDK does not look whose the one in the header is."""
+    async with served(doorkeeper=Keys()) as house, httpx.AsyncClient() as http:
+        session = await open_session(http, house.url, **{"x-api-key": "worker"})
+        calling = asyncio.create_task(http.post(house.url, json=call("wait", 7), headers=session))
+        stop = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        newer = {**session, "mcp-protocol-version": "2026-07-28", "mcp-method": "notifications/cancelled"}
+        async with asyncio.timeout(10):
+            await house.started.wait()
+            await http.post(house.url, json=stop, headers={**newer, "x-api-key": "other"})
+            await http.delete(house.url, headers={**newer, "x-api-key": "other"})
+            # The session's next exchange is answered after both: had one counted, the call would be over.
+            await http.post(house.url, json=call(text="x"), headers=session)
+            assert not house.stopped.is_set()
+            await http.post(house.url, json=stop, headers=session)
+            await calling
+
+
 async def test_a_modern_answer_says_that_it_is_complete_and_whose_it_is():
     async with served() as house, httpx.AsyncClient() as http:
         message, headers = modern(house, "echo")

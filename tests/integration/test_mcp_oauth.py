@@ -89,7 +89,9 @@ async def test_the_page_to_open_is_shown_while_the_browser_is_awaited(guarded: s
         await eventually(lambda: agent.connection.state is State.SIGN_IN)
         refused = await agent.execute("s__secret", {})
         assert isinstance(refused, Failed)
-        page = (await agent.health()).detail.rpartition(" ")[2]
+        told = await agent.health()
+        page = str((told.facts or {})["sign_in"])
+        assert page not in told.detail  # everybody reads that; who signs in decides for all
         async with httpx2.AsyncClient() as browser:
             answer = await browser.get(page)
             landed = await browser.get(answer.headers["location"])

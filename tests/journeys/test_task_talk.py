@@ -179,3 +179,10 @@ async def test_titles_that_give_orders_are_only_titles(house: TaskSetup) -> None
     await ana.say("show my tasks")
     await ana.say(f"complete the {order} task")
     assert set(await ana.tasks()) == {order, "buy milk"}
+
+
+async def test_more_than_is_done_in_one_turn_is_not_begun(house: TaskSetup) -> None:
+    person = await house.person()
+    answer = await person.say("Add these tasks:\n" + "\n".join(f"- buy part {at}" for at in range(30)))
+    assert "20 at a time" in answer.answer
+    assert await person.tasks() == {}

@@ -40,7 +40,8 @@ class LongWords:
 
 
 class LongCallStore(Protocol):
-    """Each method is one atomic step. A call is its caller's alone: to others it is not there."""
+    """Each method is one atomic step. A call is its caller's alone, for the user it acts for: to others it
+    is not there, also to a later key of the same name."""
 
     async def begin(self, call_id: str, *, caller: str, user: str) -> None: ...
 
@@ -52,12 +53,12 @@ class LongCallStore(Protocol):
         self, call_id: str, state: LongState, *, note: str | None, outcome: Mapping[str, Any] | None
     ) -> None: ...
 
-    async def get(self, call_id: str, *, caller: str) -> LongCall | None: ...
+    async def get(self, call_id: str, *, caller: str, user: str) -> LongCall | None: ...
 
-    async def answer(self, call_id: str, answers: Mapping[str, Any], *, caller: str) -> bool:
+    async def answer(self, call_id: str, answers: Mapping[str, Any], *, caller: str, user: str) -> bool:
         """Leave answers for whoever runs it. False where there is no such call."""
         ...
 
-    async def stop(self, call_id: str, *, caller: str) -> bool:
+    async def stop(self, call_id: str, *, caller: str, user: str) -> bool:
         """Ask whoever runs it to stop. False where there is no such call."""
         ...

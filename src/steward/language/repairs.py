@@ -42,6 +42,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CLOSING = re.compile(r"^\s*[,–—-]\s*")  # noqa: RUF001 - the pause behind what was put right
 _AFTER = re.compile(r"\s*(?:[,.;!?)]|$)")
 _LEADING = re.compile(r"(?:(?:at|on|for|to|by|from|in|it'?s|that'?s|the)\s+)+", re.IGNORECASE)
+LOOKED_THROUGH = 4_000  # characters in which a correction is looked for
 LONGEST_BREATH = 400  # characters: what a correction replaces stands this near
 MOST_MENDED = 12
 MOST_WORDS = 3  # of a correction that is neither a date nor a number
@@ -78,6 +79,7 @@ def _once_mended(text: str, dates: Dates) -> str | None:
 
 def _cues(text: str) -> list[re.Match]:
     """Where a correction begins: behind a pause, or with words that are nothing else."""
+    text = text[:LOOKED_THROUGH]
     quoted = covered(_QUOTED, text)
     found = [each for each in _CUE.finditer(text) if each.start() and not quoted[each.start()]]
     return [each for each in found if not _alone(each) or _PAUSE.match(each[0])]

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from steward.contract import linear_re as re
 from steward.language.tidy import covered
 
-MOST = 40  # wishes of one message; a longer list is one text, and is said to be too long by whoever reads it
+# Wishes of one message, and its characters. Each wish is read on its own and takes a step or two of the turn:
+# a longer list would not be done to its end.
+MOST, LONGEST = 20, 2_000
 _LINE = re.compile(r"^\s*(?:[-*•+]|\d{1,2}[.)]|[a-z][.)])\s+(?P<item>\S.*)$", re.IGNORECASE)
 _MARK = re.compile(r"(?<![\w.])(?:\((?P<b>\d{1,2}|[a-z])\)|(?P<a>\d{1,2}|[a-z])[.)])\s+(?=\S)", re.IGNORECASE)
 _ALSO = r"(?:(?:and|then|also|finally|lastly|next|plus|please|after that)\b,?\s+)*"
@@ -77,6 +79,8 @@ ORDERS = frozenset(
         "look",
     ]
 )
+# Of these, who says them asks to be told: a long list behind them is a text.
+DOING = ORDERS - frozenset("show list tell what when who where how search find look undo".split())  # noqa: SIM905
 # Behind these, what follows is the person's to do: "remind me to call Ana and move the car".
 _THEIRS = re.compile(
     r"\b(?:remind|need|want|have|got|going|plan|ought|forget|remember)(?:s|ed|ing)?\b(?:\s+\w+)?\s+to\b",
@@ -91,6 +95,8 @@ _QUOTED = re.compile("[\"\u201c\u2018'][^\"\u201d\u2019']{1,200}[\"\u201d\u2019'
 
 def enumerated(text: str) -> list[str]:
     """The items of a list that somebody wrote, each with what stands before all; empty for no list."""
+    if len(text) > LONGEST:
+        return []
     lead, items = _by_lines(text)
     if not items:
         lead, items = _by_marks(text)
@@ -98,6 +104,16 @@ def enumerated(text: str) -> list[str]:
         return []
     before = lead.strip(" :,;.\n-")
     return [f"{before}: {item}" if before else item for item in items]
+
+
+def crowd(text: str) -> bool:
+    """Whether a list orders more than is followed one by one."""
+    lead, items = _by_lines(text)
+    if not items:
+        lead, items = _by_marks(text)
+    first = (lead or next(iter(items), "")).split(maxsplit=1)
+    orders = bool(first) and first[0].lower().strip(",:") in DOING
+    return orders and (len(items) > MOST or (len(items) > 1 and len(text) > LONGEST))
 
 
 def _by_lines(text: str) -> tuple[str, list[str]]:
@@ -127,6 +143,8 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
 
     `also`: further words that orders begin with, those of the tools at hand.
     """
+    if len(text) > LONGEST:
+        return []
     orders = ORDERS | also
     text = _FIRST.sub("", text)
     quoted = covered(_QUOTED, text)
@@ -164,7 +182,7 @@ def parts_of(text: str) -> Sequence[str]:
 
 def gapped(text: str) -> Sequence[str]:
     """Two wishes that share their verb: "move physio to monday and the notes to tuesday"."""
-    found = _GAPPED.match(text)
+    found = _GAPPED.match(text) if len(text) <= LONGEST else None
     if found is None or found["other"].split()[0].lower() in {*ORDERS, "it", "them", "that"}:
         return ()
     return [f"{found['verb']} {found['one']}", f"{found['verb']} {found['other']}"]
@@ -172,6 +190,8 @@ def gapped(text: str) -> Sequence[str]:
 
 def halves(text: str) -> Sequence[str]:
     """The two sides of the one "and" or the one pause of a sentence; empty for none, or several."""
+    if len(text) > LONGEST:
+        return ()
     quoted = covered(_QUOTED, text)
     joints = [found for found in _HALF.finditer(text) if not quoted[found.start()]]
     if len(joints) != 1 or _THEIRS.search(text[: joints[0].start()]):

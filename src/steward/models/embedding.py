@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.ports import ReadText
-from steward.models.minilm import CLS, DATA, SEP, MiniLM
+from steward.models.minilm import CHARACTERS, CLS, DATA, SEP, MiniLM
 
 NAME = "all-MiniLM-L6-v2/int8-1"
 DIMENSIONS = 384
 GRAPH = "minilm.onnx"
-SHORT = 600  # characters; longer ones are passages, and each is embedded once
+SHORT = 600  # characters; longer ones are passages, and each is embedded once, or what a person pasted
 REMEMBERED = 4_096  # short texts whose vectors are remembered
+REMEMBERED_LONG = 64  # a turn asks for the same ones again and again
 # The tensors inside the graphs that their means are taken of.
 _LAST_LAYER = "t70"
 
@@ -38,6 +39,7 @@ class MiniLMEmbedder:
         self._model = MiniLM(DATA / graph, inner=last_layer, tables=DATA / tables if tables else None)
         self._name = name
         self._short: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._long: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -49,17 +51,23 @@ class MiniLMEmbedder:
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        # Questions and tools are short, and several of those who answer a request ask for the same vectors.
+        # Several of those who answer a request ask for the same vectors.
+        texts = [text[:CHARACTERS] for text in texts]
         with self._lock:
-            known = {text: self._short[text] for text in texts if text in self._short}
+            known = {text: kept[text] for text in texts if text in (kept := self._memory(text))}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(new, self._embed(new), strict=True))
         with self._lock:
-            self._short.update((text, vector.copy()) for text, vector in made.items() if len(text) <= SHORT)
-            while len(self._short) > REMEMBERED:
-                self._short.popitem(last=False)
+            for text, vector in made.items():
+                self._memory(text)[text] = vector.copy()
+            for kept, most in ((self._short, REMEMBERED), (self._long, REMEMBERED_LONG)):
+                while len(kept) > most:
+                    kept.popitem(last=False)
         known |= made
         return np.stack([known[text] for text in texts]) if texts else self._embed(texts)
+
+    def _memory(self, text: str) -> OrderedDict[str, NDArray[np.float32]]:
+        return self._short if len(text) <= SHORT else self._long
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)

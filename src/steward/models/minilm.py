@@ -29,7 +29,7 @@ TOKENIZER = DATA / "minilm-tokenizer.json"
 CLS, SEP = 101, 102
 TOKENS = 256
 # No word of the vocabulary is longer: what is cut here could not have reached the model.
-_CHARACTERS = TOKENS * 40
+CHARACTERS = TOKENS * 40
 _WORKERS = min(8, os.cpu_count() or 1)
 _LOADING = Lock()
 R = TypeVar("R")
@@ -61,13 +61,13 @@ class MiniLM:
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Word pieces without special tokens."""
         encoded = self._tokenizer.encode_batch(
-            [text[:_CHARACTERS] for text in texts], add_special_tokens=False
+            [text[:CHARACTERS] for text in texts], add_special_tokens=False
         )
         return [code.ids[: TOKENS - 2] for code in encoded]
 
     def encode(self, text: str) -> "tokenizers.Encoding":
         """Word pieces with their places in the text, without special tokens."""
-        return self._tokenizer.encode(text[:_CHARACTERS], add_special_tokens=False)
+        return self._tokenizer.encode(text[:CHARACTERS], add_special_tokens=False)
 
     def run_feeds(
         self, feeds: Sequence[dict[str, NDArray[np.int64]]], wanted: Sequence[str]

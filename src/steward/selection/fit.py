@@ -27,6 +27,7 @@ from steward.selection.lexical import LexicalRanker, stem
 
 RARITY = Path(__file__).parent / "data" / "rarity.npy"
 KEPT = 2_000  # tools whose reading is remembered
+SHORT = 64  # pieces of a request; a request of more is a page that somebody pasted
 WEIGHED = 2_000  # pairs of a request and a tool
 
 # How much each piece of evidence says. Fitted on tools of the hand-written requests that were left out of
@@ -113,10 +114,9 @@ class FitJudge:
         new = [texts for texts, evidence in known.items() if evidence is None]
         if new:
             asked, *told = self._readings([request, *(text for texts in new for text in texts)])
-            readings = iter(told)
+            weighed = iter(weigh_all(asked, told))
             for texts in new:
-                weighed = [weigh(asked, next(readings)) for _ in texts]
-                known[texts] = max(weighed, key=lambda each: each.tool_in_request)
+                known[texts] = max((next(weighed) for _ in texts), key=lambda each: each.tool_in_request)
         with self._lock:
             self._evidence.update(((request, texts), known[texts]) for texts in new)
             while len(self._evidence) > max(WEIGHED, len(tools)):
@@ -210,11 +210,29 @@ def doubted(judged: Judged) -> Judged:
     return replace(judged, fit=judged.fit * DEFAULT.judged / DEFAULT.judged_of_many)
 
 
+def weigh_all(asked: ReadText, tools: Sequence[ReadText]) -> list[FitEvidence]:
+    """A long request beside many tools costs a tenth as one product; a short one beside each alone is the
+    same to the last bit whatever other tools there are.
+    """
+    if len(asked.pieces) <= SHORT:
+        return [weigh(asked, each) for each in tools]
+    whole = np.concatenate([each.piece_vectors for each in tools]).astype(np.float32)
+    near = asked.piece_vectors @ whole.T
+    ends = np.cumsum([len(each.piece_vectors) for each in tools])[:-1]
+    return [
+        _weighed(asked, each, part) for each, part in zip(tools, np.split(near, ends, axis=1), strict=True)
+    ]
+
+
 def weigh(asked: ReadText, tool: ReadText) -> FitEvidence:
+    return _weighed(asked, tool, asked.piece_vectors @ tool.piece_vectors.astype(np.float32).T)
+
+
+def _weighed(asked: ReadText, tool: ReadText, near: NDArray[np.float32]) -> FitEvidence:
+    """`near`: how near each piece of the request is to each of the tool."""
     cosine = float(asked.vector @ tool.vector.astype(np.float32))
     if not asked.pieces or not tool.pieces:
         return FitEvidence(cosine, 0.0, 0.0)
-    near = asked.piece_vectors @ tool.piece_vectors.astype(np.float32).T
     rare = rarity()
     return FitEvidence(
         cosine,

@@ -6,6 +6,8 @@ Owns the reading of English requests for naming what is wanted. Knows no tool an
 from steward.contract import linear_re as re
 
 MOST_CLAUSES = 6
+LONGEST_NAME = 6  # words
+LONGEST_PARTED = 1_500  # characters; more is one text, and each clause is compared with the tools
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -100,6 +102,8 @@ def speaks_of_own(clause: str) -> bool:
 
 def clauses(request: str) -> list[str]:
     """The commands in a request, in order. A joint parts two only where a verb commands on both sides."""
+    if len(request) > LONGEST_PARTED:
+        return [request.strip()]
     hidden = _QUOTE.sub(lambda found: "\0" * len(found.group()), request)
     pieces: list[str] = []
     at = 0
@@ -124,6 +128,7 @@ def name_for(clause: str) -> str:
     if verb is not None:
         words = words[1:]
     thing: list[str] = []
+    spelled = 0  # of these, what is no number
     for word in words:
         if word in _SKIP:
             continue
@@ -132,7 +137,8 @@ def name_for(clause: str) -> str:
                 break
             continue
         thing.append(re.sub(r"\W", "", word))
-        if sum(each[0].isalpha() for each in thing) == 2:
+        spelled += thing[-1][0].isalpha()
+        if spelled == 2 or len(thing) == LONGEST_NAME:
             break
     return "_".join([*([verb] if verb else []), *thing]) or "unknown_capability"
 

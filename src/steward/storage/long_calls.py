@@ -39,8 +39,8 @@ class PostgresLongCalls:
         packed = None if outcome is None else _packed(outcome)
         await self._database.execute(SQL.end_long_call, call_id, state.value, note, packed)
 
-    async def get(self, call_id: str, *, caller: str) -> LongCall | None:
-        row = await self._database.fetchrow(SQL.get_long_call, call_id, caller, self._left_after)
+    async def get(self, call_id: str, *, caller: str, user: str) -> LongCall | None:
+        row = await self._database.fetchrow(SQL.get_long_call, call_id, caller, user, self._left_after)
         if row is None:
             return None
         return LongCall(
@@ -54,11 +54,12 @@ class PostgresLongCalls:
             left=row["left_behind"],
         )
 
-    async def answer(self, call_id: str, answers: Mapping[str, Any], *, caller: str) -> bool:
-        return bool(await self._database.fetchval(SQL.answer_long_call, call_id, caller, _packed(answers)))
+    async def answer(self, call_id: str, answers: Mapping[str, Any], *, caller: str, user: str) -> bool:
+        given = _packed(answers)
+        return bool(await self._database.fetchval(SQL.answer_long_call, call_id, caller, user, given))
 
-    async def stop(self, call_id: str, *, caller: str) -> bool:
-        return bool(await self._database.fetchval(SQL.stop_long_call, call_id, caller))
+    async def stop(self, call_id: str, *, caller: str, user: str) -> bool:
+        return bool(await self._database.fetchval(SQL.stop_long_call, call_id, caller, user))
 
 
 def _packed(value: Mapping[str, Any]) -> bytes:

@@ -24,6 +24,7 @@ _EMPTY = frozenset({
     "some", "please", "it", "is", "me", "i", "up", "off", "out", "new", "get", "do", "all",
 })  # fmt: skip
 _ALIKE = 0.8
+LONGEST = 1_000  # characters of a reference; no title is as long, and every task is compared with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ def match(
 
     `hint` is a word that may decide between several, such as the verb in "I called mom".
     """
+    if len(reference) > LONGEST:
+        return NoMatch()
     for way in (_same, _contains, _stems, _near):
         found = tuple(task for task in tasks if way(reference, title(task)))
         if found:

@@ -134,14 +134,15 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_TITLE = 500
+MOST = 101  # tasks of one message: one more than a turn makes calls, so that it is said to be too many
 
 
 def read_new_tasks(utterance: str, now: datetime) -> tuple[NewTask, ...]:
-    """Every task that the utterance asks to add; none where it names nothing."""
+    """The tasks that the utterance asks to add; none where it names nothing."""
     said = bare(re.sub(r"\s*\n\s*(?:[-*\u2022]\s*)?", "; ", utterance.strip()))
     opened = _cut_opening(said)
     first, rest = _leading_date(opened, now)
-    tasks = [task for piece in parted(rest) if (task := _task(piece, now)) is not None]
+    tasks = [task for piece in parted(rest)[:MOST] if (task := _task(piece, now)) is not None]
     if first is not None:
         tasks = [task if task.due else replace(task, due=first) for task in tasks]
     shared = find_priority(utterance)

@@ -18,6 +18,8 @@ RETENTION_DAYS = 7
 DAY_BYTES = 64 << 20
 MOST_SPANS = 2000
 
+USER = "user"  # the attribute that says whose a span is, and those below it with it
+
 _NAME = "traces"
 
 
@@ -75,6 +77,24 @@ def read_trace(folder: Path, trace_id: str) -> list[dict[str, Any]]:
             named = _having(files, name, {trace_id})
             found = _having(files, "trace_id", {span["trace_id"] for span in named}) if named else []
     return sorted(found, key=lambda span: span["start_ns"])
+
+
+def spans_of(spans: Sequence[Mapping[str, Any]], user: str) -> list[dict[str, Any]]:
+    """Those that were done for this user. What nobody is named for is nobody's here."""
+    known = {span["span_id"]: span for span in spans}
+    return [dict(span) for span in spans if _owner(span, known) == user]
+
+
+def _owner(span: Mapping[str, Any] | None, known: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """A span's own, or that of what it was part of."""
+    seen: set[str] = set()
+    while span is not None and span["span_id"] not in seen:
+        owner = span["attributes"].get(USER)
+        if owner is not None:
+            return str(owner)
+        seen.add(span["span_id"])
+        span = known.get(str(span.get("parent_id")))
+    return None
 
 
 def _having(files: DailyFiles, name: str, wanted: set[str]) -> list[dict[str, Any]]:

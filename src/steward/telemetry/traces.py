@@ -34,6 +34,7 @@ class Traces(Protocol):
         agent: str | None = None,
         conversation: str | None = None,
         correlation_id: str | None = None,
+        user: str | None = None,
     ) -> AbstractContextManager[RunSpan]: ...
 
     def function_call(

@@ -23,7 +23,7 @@ from steward.telemetry import conventions
 from steward.telemetry.append import SYSTEM_CLOCK
 from steward.telemetry.masking import MASKER, Masker
 from steward.telemetry.numbers import Timings
-from steward.telemetry.spans import SpanSink
+from steward.telemetry.spans import USER, SpanSink
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -108,6 +108,8 @@ class Tracing:
             "call_id": call.call_id,
             **conventions.tool_call(call.tool, call.arguments, call.call_id),
         }
+        if call.user is not None:
+            attributes[USER] = call.user
         return _ToolSpan(self, f"mcp_tool_call:{call.tool}", attributes, call.correlation_id)
 
     def function_call(self, tool: str, parameters: Mapping[str, Any]) -> AbstractContextManager[FunctionSpan]:
@@ -129,6 +131,7 @@ class Tracing:
         agent: str | None = None,
         conversation: str | None = None,
         correlation_id: str | None = None,
+        user: str | None = None,
     ) -> AbstractContextManager[RunSpan]:
         attributes: dict[str, Any] = {"task_description": self._masker.clip(task_description, SHOWN_BYTES)}
         attributes |= conventions.agent_run(agent, conversation)
@@ -136,6 +139,8 @@ class Tracing:
             attributes["agent"] = agent
         if correlation_id:
             attributes["correlation_id"] = correlation_id
+        if user is not None:
+            attributes[USER] = user
         return _AgentSpan(self, "agent_run", attributes, correlation_id, agent=agent)
 
     def flush(self) -> None:

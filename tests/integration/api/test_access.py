@@ -32,7 +32,7 @@ ROUTES = [
     ("POST", "/v1/proposals/none/approve", "approve"),
     ("POST", "/v1/proposals/none/reject", "approve"),
     ("POST", "/v1/questions/none/answer", "approve"),
-    ("POST", "/v1/tools/none/accept", "approve"),
+    ("POST", "/v1/tools/none/accept", "admin"),
     ("GET", "/v1/me", "read"),
     ("GET", "/v1/schedules", "read"),
     ("POST", "/v1/schedules/none/pause", "use"),

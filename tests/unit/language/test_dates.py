@@ -217,3 +217,18 @@ def test_a_fifth_monday_is_not_in_every_month() -> None:
 def test_dates_within_dates_are_read_so_deep_and_no_deeper(unit: str) -> None:
     first = find_dates("friday " + unit * 300, NOW)[0]
     assert first.value.weekday() == 4
+
+
+@pytest.mark.parametrize("said", ["half ", "half past ", "quarter to "])
+def test_minutes_of_minutes_of_minutes_are_no_time_however_often_they_are_said(said: str) -> None:
+    assert find_dates(said * 900, NOW) == ()
+
+
+def test_minutes_past_a_number_again_and_again_are_read_two_by_two() -> None:
+    assert [found.span for found in find_dates("20 past " * 900, NOW)[:2]] == [(0, 10), (16, 26)]
+
+
+def test_the_same_moment_in_another_zone_has_its_own_tomorrow() -> None:
+    there = NOW.replace(tzinfo=UTC, hour=23)
+    here = there.astimezone(ZoneInfo("Asia/Tokyo"))
+    assert find_dates("tomorrow", here)[0].value.day == find_dates("tomorrow", there)[0].value.day + 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.language.wishes import enumerated, gapped, halves, ordered
+from steward.language.wishes import crowd, enumerated, gapped, halves, ordered
 
 
 def test_the_lines_of_a_list_are_wishes_with_what_stands_before_them() -> None:
@@ -73,3 +73,31 @@ def test_what_leads_a_wish_is_no_part_of_it() -> None:
         "mark screws done",
         "tell me what's left",
     ]
+
+
+LONG = "water the roses in the garden behind the house " * 4
+
+
+@pytest.mark.parametrize("said", [f"- add {LONG}\n" * 15, f"1. add {LONG} " * 15])
+def test_what_is_too_long_to_be_followed_one_by_one_is_one_text(said: str) -> None:
+    assert enumerated(said) == []
+
+
+def test_orders_too_long_to_be_followed_one_by_one_are_one_text() -> None:
+    assert ordered(f"add {LONG} and delete {LONG}. " * 8) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "many"),
+    [
+        ("Add these tasks:\n" + "- buy milk\n" * 30, True),
+        ("- add milk\n" * 30, True),
+        (f"Add:\n- {LONG}\n" + f"- {LONG}\n" * 14, True),
+        ("Add these tasks:\n" + "- buy milk\n" * 20, False),
+        ("What do these have in common?\n" + "- milk\n" * 30, False),
+        ("Tell me about this:\n" + "- milk\n" * 30, False),
+        (f"Add {LONG * 15}", False),
+    ],
+)
+def test_a_list_that_orders_more_than_is_followed_one_by_one_is_a_crowd(said: str, many: bool) -> None:
+    assert crowd(said) is many

@@ -1,9 +1,12 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from steward.contract.errors import ConfigError
 from steward.models.embedding import MiniLMEmbedder
-from steward.models.minilm import DATA, MiniLM
+from steward.models.minilm import DATA, MiniLM, Row
 from steward.models.rerank import CrossEncoder
 
 TEXTS = [
@@ -71,3 +74,22 @@ def test_a_missing_model_file_is_named() -> None:
     with pytest.raises(ConfigError) as refused:
         model.run([([101, 102], [0, 0])])
     assert refused.value.code == "CONFIG_MISSING"
+
+
+class CountingModel(MiniLM):
+    def __init__(self) -> None:
+        super().__init__(DATA / "minilm.onnx")
+        self.ran = 0
+
+    def run(self, rows: Sequence[Row]) -> list[NDArray[np.float32]]:
+        self.ran += len(rows)
+        return super().run(rows)
+
+
+def test_a_page_that_several_ask_about_is_embedded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder, model = MiniLMEmbedder(), CountingModel()
+    monkeypatch.setattr(embedder, "_model", model)
+    page = "The stock market fell sharply today. " * 800
+    first = embedder.embed([page])
+    assert (embedder.embed([page, page + "More."]) == first).all()
+    assert model.ran == 1

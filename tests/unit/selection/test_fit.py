@@ -1,6 +1,7 @@
 """How surely a tool serves a request: compared apart, and read together where it is near."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from steward.language.layout import Layout, ToolText
 from steward.language.reading import Readable
 from steward.models.reader import TaughtReader, TextsApart, taught_reader
 from steward.selection.definitions import Definition
-from steward.selection.fit import LOOKED_AT, FitJudge, says_name
+from steward.selection.fit import LOOKED_AT, FitJudge, says_name, weigh, weigh_all
 from steward.selection.lexical import stem
 
 TEXT = {"type": "string"}
@@ -83,3 +84,10 @@ def test_a_pair_that_was_read_is_not_read_again() -> None:
 def test_a_tool_is_called_by_its_own_name_or_by_that_of_its_server(said: str, named: bool) -> None:
     player = Definition(ToolSpec(name="music__pause_playback", description="Pause.", input_schema={}))
     assert says_name(player, frozenset(stem(word) for word in said.split())) is named
+
+
+def test_a_page_beside_many_tools_is_weighed_as_beside_each_alone() -> None:
+    reader = TextsApart()
+    page, *tools = reader.read(["Book a table for two in Lisbon. " * 60, "books tables", "plays music", "x"])
+    for together, alone in zip(weigh_all(page, tools), [weigh(page, each) for each in tools], strict=True):
+        assert astuple(together) == pytest.approx(astuple(alone), abs=1e-5)

@@ -117,3 +117,12 @@ def test_what_was_or_is_asks_for_nothing(said: str) -> None:
 )  # fmt: skip
 def test_what_is_wished_is_more_than_told(said: str) -> None:
     assert not only_tells(said)
+
+
+def test_a_page_is_one_request_however_many_verbs_are_in_it() -> None:
+    page = "Send the mail and book a flight. " * 100
+    assert clauses(page) == [page.strip()]
+
+
+def test_a_name_stays_short_where_nothing_but_numbers_is_said() -> None:
+    assert name_for("3rd " * 8_000) == "_".join(["3rd"] * 6)

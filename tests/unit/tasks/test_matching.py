@@ -78,3 +78,9 @@ def test_any_words_match_without_an_error(reference: str, titles: list[str]) -> 
     found = match(reference, titles, title=str)
     if isinstance(found, OneMatch):
         assert found.task in titles
+
+
+def test_what_is_longer_than_any_title_names_no_task() -> None:
+    looked: list[str] = []
+    assert match("milk " * 500, ["milk"], title=lambda each: looked.append(each) or each) == NoMatch()
+    assert looked == []

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from steward.telemetry.spans import SpanSink, read_trace
+from steward.telemetry.spans import SpanSink, read_trace, spans_of
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -70,3 +70,12 @@ def test_a_disk_that_is_full_breaks_nothing(tmp_path: Path) -> None:
     assert not sink.write([span("a")])
     assert "No space left" in (sink.problem() or "")
     sink.close()
+
+
+def test_a_span_belongs_to_the_user_of_what_it_was_part_of() -> None:
+    top, inner, other, nobodys = (span("a", number) for number in range(4))
+    top["attributes"]["user"], other["attributes"]["user"] = "ana", "ben"
+    for child in (inner, other):
+        child["parent_id"] = top["span_id"]
+    assert spans_of([top, inner, other, nobodys], "ana") == [top, inner]
+    assert spans_of([top, inner, other, nobodys], "ben") == [other]

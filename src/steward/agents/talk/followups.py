@@ -15,6 +15,7 @@ from steward.tasks.matching import stem
 from steward.tasks.verbs import TASK_VERBS
 
 LONGEST = 8  # words; whoever says more says it whole
+MOST_SAID = 1_000  # characters, with all that is said around it
 SHORT = 4  # words of a bare date or a bare priority: "tomorrow please"
 
 
@@ -227,6 +228,8 @@ _WHOLE = re.compile(
 
 def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a kind
     """What a sentence asks of the turn before; None where it stands on its own."""
+    if len(text) > MOST_SAID:
+        return None
     said = _COURTEOUS.sub("", " ".join(with_apostrophes(text).split()).strip(" .!?"))
     dropped = _DROPPED.match(said)
     said = dropped["rest"] if dropped else said

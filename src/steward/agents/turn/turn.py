@@ -143,6 +143,7 @@ class TurnRun:
             agent=self._profile.name,
             conversation=self._held.id or None,
             correlation_id=self._session.correlation_id,
+            user=self._session.user,
         ) as span:
             try:
                 said = await self._answer()

@@ -1,6 +1,6 @@
 """Times of day: "at 5", "3:15pm", "half past five", "15h30", "noon", and ranges of two."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from steward.language.dates.calendar import Grain
@@ -137,7 +137,18 @@ def _same_half(one: ClockTime, two: ClockTime) -> ClockTime:
 
 def _time(r: Reader, i: int) -> _Timed:
     """A time that needs no "at": it has a colon, a meridiem, an o'clock or a name."""
-    for rule in (_named, _past, _written, _spoken):
+    return _first_of(r, i, (_named, _past, _written, _spoken))
+
+
+def _whole_hour(r: Reader, i: int) -> _Timed:
+    """What minutes are counted from: an hour said in full, or a bare number. "Half past half past five" is
+    none, so minutes are not looked for within minutes, however often the words are said again.
+    """
+    return _first_of(r, i, (_named, _written, _spoken)) or _plain_hour(r, i)
+
+
+def _first_of(r: Reader, i: int, rules: tuple[Callable[[Reader, int], _Timed], ...]) -> _Timed:
+    for rule in rules:
         found = rule(r, i)
         if found:
             return found[0], r.skip(found[1], _ISH)
@@ -323,7 +334,7 @@ def _past(r: Reader, i: int) -> _Timed:
         if sign is None and r.word(i) != "half":
             continue
         at = after if sign is None else after + 1  # "half three" has no word between
-        hour = _time(r, at) or _plain_hour(r, at)
+        hour = _whole_hour(r, at)
         if hour is None or hour[0].minute or (sign == -1 and not _stands_alone(r, hour[1])):
             continue
         if sign == -1 and not exact and r.digits(i) is not None and i and r.word(i - 1) not in _TIME_LEADS:

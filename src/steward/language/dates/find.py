@@ -6,6 +6,7 @@ verbs and counts of things are left alone.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from steward.contract.errors import InputError
 from steward.language.dates.calendar import Grain, OutOfCalendarError, floor, shift
@@ -46,7 +47,17 @@ class _Hit:
 
 def find_dates(text: str, now: datetime, *, prefer_future: bool = True) -> tuple[DateMention, ...]:
     """Every date in the text, in order, resolved against now; none overlaps another."""
-    tokens = tokenize(text[:_LONGEST], most=_MOST_TOKENS)
+    return _found(text[:_LONGEST], now, prefer_future=prefer_future, zone=f"{now.tzinfo}{now.utcoffset()}")
+
+
+@lru_cache(64)
+def _found(text: str, now: datetime, *, prefer_future: bool, zone: str) -> tuple[DateMention, ...]:
+    """Kept, because several of those who read a request look for its dates.
+
+    `zone`: the same moment is another day elsewhere, and equal all the same.
+    """
+    del zone
+    tokens = tokenize(text, most=_MOST_TOKENS)
     reader = Reader(tokens, now, prefer_future, expression)
     mentions: list[DateMention] = []
     said = _with_years(tokens, _clues(reader))

@@ -1,6 +1,7 @@
 """Cuts a text into words, numbers and signs that remember where they stood."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from steward.contract import linear_re as re
@@ -23,7 +24,9 @@ class Token:
         return self.text.isdecimal() and self.text.isascii()
 
 
+@lru_cache(64)
 def tokenize(text: str, *, most: int | None = None) -> tuple[Token, ...]:
+    """The same for the same text: several of those who read a request look for its dates."""
     tokens: list[Token] = []
     last_end = -1
     for found in islice(_TOKEN.finditer(text), most):

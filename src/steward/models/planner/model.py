@@ -5,6 +5,7 @@ what was said, and shows what they return. It writes no prose and knows no facts
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -22,6 +23,7 @@ from pydantic_ai.usage import RequestUsage
 from steward.contract.ports import Embedder
 from steward.conversations.clock import now_for_speaker
 from steward.language.reading import RequestReader, ToolJudge
+from steward.language.wishes import MOST, crowd
 from steward.models.planner.asking_again import asked_again, counted
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
@@ -36,7 +38,11 @@ from steward.models.planner.words import is_question
 from steward.models.reader import taught_reader
 
 KEPT_TOOLS = 20_000
+KEPT_WISHES = 100  # that are over, of the turns that run
 # What only procedures call: the whole of what is known answers no question by itself.
+TOO_MANY = (
+    f"I can't do so many things at once, and I did not do any of them. Could you tell me {MOST} at a time?"
+)
 OWN_STEPS = frozenset({"list_memories", "list_documents", "read_document", "show_record"})
 INTERNAL = "internal"  # metadata of tools that serve the conversation itself and are never what is meant
 
@@ -65,6 +71,7 @@ class PlannerModel(Model):
         self._procedures = procedures or {}
         self._now = now
         self._known: dict[bytes, KnownTool] = {}
+        self._told: OrderedDict[tuple[Any, ...], tuple[Dialogue, Decision]] = OrderedDict()
         self._parted: tuple[tuple[str, tuple[str, ...]], tuple[str, ...]] = (("", ()), ())
 
     @property
@@ -108,9 +115,13 @@ class PlannerModel(Model):
         now = self._now()
         dialogue = self._in_full(dialogue, tools, now)
         again = asked_again(dialogue.asked, dialogue.utterance)
-        wishes = () if again or dialogue.asked else self._wishes(dialogue.utterance, tools, now)
-        if wishes:
-            decision = one_by_one(wishes, dialogue, lambda each: self._decide(each, tools, now))
+        several = not again and not dialogue.asked
+        many = several and bool(self._named(tools)) and crowd(dialogue.utterance)
+        wishes = self._wishes(dialogue.utterance, tools, now) if several and not many else ()
+        if many:
+            decision = Tell(text=TOO_MANY, confidence=1.0)
+        elif wishes:
+            decision = one_by_one(wishes, dialogue, lambda each: self._decide_once(each, tools, now))
         else:
             decision = again or self._decide(dialogue, tools, now)
         if isinstance(decision, Ask):
@@ -129,6 +140,20 @@ class PlannerModel(Model):
         decision = self._by_procedure(dialogue, tools, now) or self._planner.decide(dialogue, choices, now)
         if isinstance(decision, Tell) and decision.gap:
             return self._by_last_resort(dialogue, tools, now) or decision
+        return decision
+
+    def _decide_once(self, wish: Dialogue, tools: list[KnownTool], now: datetime) -> Decision:
+        """A wish of several that is over is looked at again with every step of those behind it."""
+        names, minute = tuple(tool.name for tool in tools), now.replace(second=0, microsecond=0)
+        key = (wish.utterance, len(wish.steps), len(wish.earlier), names, minute)
+        known = self._told.get(key)
+        if known is not None and known[0] == wish:
+            return known[1]
+        decision = self._decide(wish, tools, now)
+        if isinstance(decision, Ask | Tell):
+            self._told[key] = (wish, decision)
+            while len(self._told) > KEPT_WISHES:
+                self._told.popitem(last=False)
         return decision
 
     def _wishes(self, utterance: str, tools: list[KnownTool], now: datetime) -> Sequence[str]:

@@ -161,7 +161,9 @@ def at_places(wanted: Sequence[int], candidates: Sequence[tuple[Any, Thing]]) ->
 
 
 def _word_in(value: str, said: str) -> bool:
-    return len(value) > 1 and re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said) is not None
+    return (
+        1 < len(value) <= len(said) and re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said) is not None
+    )
 
 
 def _texts(candidate: tuple[Any, Thing]) -> list[str]:

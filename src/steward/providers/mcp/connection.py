@@ -151,8 +151,8 @@ class Connection:
             facts |= {"transport": link.kind, **link.facts()}
         if session is not None:
             facts |= {"protocol": session.version, "server": session.server_info}
-            if self._wanted is not None and session.heard_at < self._wanted[1]:
-                facts["sign_in"] = self._wanted[0]
+        if self._wanted is not None and (session is None or session.heard_at < self._wanted[1]):
+            facts["sign_in"] = self._wanted[0]
         stderr = link.stderr() if link is not None else self.stderr
         if stderr:
             facts["stderr"] = list(stderr)
@@ -287,7 +287,7 @@ class Connection:
         if self.problem is not None:
             self.reconnects += 1
             logger.info("mcp_reconnected", extra={"agent": self.name, "reconnects": self.reconnects})
-        self.problem = None
+        self.problem = self._wanted = None
         self._was_ready = True
         self._session = session
         self._settle(session)
@@ -303,10 +303,10 @@ class Connection:
         self._become(State.RETRYING)
 
     def _sign_in_wanted(self, page: str) -> None:
+        self._wanted = (page, time.monotonic())
         if self._session is not None:
-            self._wanted = (page, time.monotonic())  # one call needs more rights; the session is fine
-            return
-        self.problem = f"it wants you to sign in: open {page}"
+            return  # one call needs more rights; the session is fine
+        self.problem = "it wants somebody to sign in"
         self._settle(
             UnavailableError(
                 f"Server '{self.name}' wants you to sign in.",

@@ -1,5 +1,7 @@
 """Whose request it is: what its key or its pipe says of whoever sent it."""
 
+from typing import NamedTuple
+
 from steward.contract.call import Caller, CallerKind
 from steward.contract.deciding import client_name
 from steward.policy.access import LOCAL_USER
@@ -7,10 +9,27 @@ from steward.servers.gateway.link import Context
 from steward.servers.gateway.ports import Member
 
 
-def session_key(context: Context) -> str:
+class SessionKey(NamedTuple):
+    """A session and whose it is: an id alone, which anybody may send, opens nobody else's."""
+
+    holder: str
+    session: str  # empty: the protocol knows none, and the client names none
+
+
+def session_key(context: Context) -> SessionKey:
     """The HTTP session that a request belongs to; a pipe carries only one."""
     request = context.request
-    return "pipe" if request is None else request.headers.get("mcp-session-id", "")
+    session = "pipe" if request is None else request.headers.get("mcp-session-id", "")
+    return SessionKey(holder_of(context), session)
+
+
+def holder(name: str, user: str | None) -> str:
+    """A key's name with its user: the same name, given to somebody else later, is another holder."""
+    return f"{name} of {user or LOCAL_USER}"
+
+
+def holder_of(context: Context) -> str:
+    return holder(principal(context), user_of(context))
 
 
 def session_of(session: str, key: str) -> str:

@@ -27,6 +27,7 @@ from steward.orchestrator.proposals import Proposal
 from steward.policy.access import LOCAL_USER
 from steward.servers.gateway import answers, federation
 from steward.servers.gateway.callers import (
+    SessionKey,
     caller_of,
     member_of,
     owner_of,
@@ -62,22 +63,30 @@ class Handover:
 
 
 class SessionRuns:
-    """What each session has read so far. Who sends no session along cannot be known from one to the next."""
+    """What each session has read so far. Who sends no session along cannot be known from one to the next.
+
+    Whoever opens many sessions loses their own oldest, never another's.
+    """
 
     def __init__(self) -> None:
-        self._runs: dict[str, RunRecord] = {}
+        self._runs: dict[str, dict[str, RunRecord]] = {}  # of each holder, the quietest session first
 
-    def of(self, session: str) -> RunRecord | None:
-        if not session:
+    def of(self, key: SessionKey) -> RunRecord | None:
+        if not key.session:
             return None
-        run = self._runs.pop(session, None) or RunRecord()
-        while len(self._runs) >= MOST_RUNS:
-            self._runs.pop(next(iter(self._runs)))  # the one that was quiet for longest
-        self._runs[session] = run
+        own = self._runs.setdefault(key.holder, {})
+        run = own.pop(key.session, None)
+        if run is None:
+            run = RunRecord()
+            while sum(map(len, self._runs.values())) >= MOST_RUNS:
+                crowd = max(self._runs.values(), key=len)
+                del crowd[next(iter(crowd))]
+        own[key.session] = run
         return run
 
     def forget(self, session: str) -> None:
-        self._runs.pop(session, None)
+        for holder in [each for each, own in self._runs.items() if own.pop(session, None) and not own]:
+            del self._runs[holder]
 
 
 class Calls:
@@ -168,7 +177,7 @@ class Calls:
             caller=caller_of(context),
             user=self.acts_for(target, user_of(context)),
             run=self.runs.of(session_key(context)),
-            session=session_of(session_key(context), principal(context)),
+            session=session_of(session_key(context).session, principal(context)),
         )
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:

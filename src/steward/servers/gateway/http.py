@@ -28,7 +28,7 @@ from steward.contract.errors import ErrorCode
 from steward.contract.federation import decides
 from steward.contract.tool import ToolSpec
 from steward.orchestrator.orchestrator import Orchestrator
-from steward.servers.gateway.callers import session_of
+from steward.servers.gateway.callers import SessionKey, holder, session_of
 from steward.servers.gateway.calls import HANDOVER, Handover
 from steward.servers.gateway.guard import GatewayGuard, GatewayRefusal
 from steward.servers.gateway.link import Link, RunningWork, wanted_level
@@ -81,7 +81,7 @@ class HttpGateway:
         self._stamp = {
             key: value for key, value in gateway.server.server_info_stamp.items() if key != "icons"
         }
-        self._in_flight: dict[tuple[bytes, Any], ThinCall] = {}
+        self._in_flight: dict[tuple[SessionKey, Any], ThinCall] = {}
         self._users: dict[str, tuple[AuthenticatedUser, AuthorizationContext]] = {}
         self._mirroring: dict[str, bool] = {}
 
@@ -105,11 +105,11 @@ class HttpGateway:
             await refuse(send, ELSEWHERE)
             return
         if scope["method"] != "POST":
-            session = headers.get(b"mcp-session-id", b"")
-            ends = scope["method"] == "DELETE" and self._sessions.serves(session.decode("latin-1"), owner)
+            key = _session_key(headers, admitted)
+            ends = scope["method"] == "DELETE" and self._sessions.serves(key.session, owner)
             await self._sessions.handle_request(scope, receive, send)
             if ends:
-                self._end(session)
+                self._end(key)
             return
         body = await whole_body(receive)
         if body is None:
@@ -125,7 +125,7 @@ class HttpGateway:
             if await self._thin(ThinCall(scope, receive, send, headers, body, request), admitted, owner):
                 return
         elif request is not None and method == "notifications/cancelled":
-            self._cancel(headers, request)
+            self._cancel(_session_key(headers, admitted), request)
         await self._sessions.handle_request(scope, replay(body, receive), send)
 
     def _of_another(self, headers: Mapping[bytes, bytes], owner: AuthorizationContext) -> bool:
@@ -138,10 +138,11 @@ class HttpGateway:
 
     def _user(self, member: Member) -> tuple[AuthenticatedUser, AuthorizationContext]:
         """Whom the SDK binds a session to."""
-        known = self._users.get(member.id)
+        name = holder(member.id, member.user)
+        known = self._users.get(name)
         if known is None:
-            user = AuthenticatedUser(AccessToken(token="", client_id=member.id, scopes=[]))
-            known = self._users[member.id] = (user, authorization_context(user))
+            user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+            known = self._users[name] = (user, authorization_context(user))
         return known
 
     # --- the thin path ---
@@ -151,7 +152,7 @@ class HttpGateway:
         target = self._plain(call, owner)
         if target is None:
             return False
-        key = (call.headers.get(b"mcp-session-id", b""), call.id)
+        key = (_session_key(call.headers, member), call.id)
         self._in_flight[key] = call
         watch = asyncio.get_running_loop().call_later(WATCH_AFTER, call.watch) if call.modern else None
         try:
@@ -204,20 +205,20 @@ class HttpGateway:
 
     async def _run(self, call: ThinCall, target: Target, member: Member) -> None:
         running = RunningWork(outcome=asyncio.get_running_loop().create_future(), cancel=call.cancel)
+        key = _session_key(call.headers, member)
         link = Link(
             lambda: self._hand_over(call, running, link),
             wants_progress=call.wants_progress,
-            log_level=self._log_level(call),
+            log_level=self._log_level(call, key),
         )
-        session = call.headers.get(b"mcp-session-id", b"").decode("latin-1")
         work = ToolCall(
             tool=target.tool,
             arguments=target.arguments,
             caller=Caller(CallerKind.CLIENT, member.id),
             user=self._gateway.calls.acts_for(target, member.user),
             channel=link,
-            run=self._gateway.calls.runs.of(session),
-            session=session_of(session, member.id),
+            run=self._gateway.calls.runs.of(key),
+            session=session_of(key.session, member.id),
         )
         try:
             result = await self._door.execute(work)
@@ -237,10 +238,10 @@ class HttpGateway:
             return
         await call.finish(self._stamped(shape) if call.modern else shape)
 
-    def _log_level(self, call: ThinCall) -> str | None:
+    def _log_level(self, call: ThinCall, key: SessionKey) -> str | None:
         if call.modern:
             return wanted_level((call.params or {}).get("_meta"))
-        return self._gateway.level_of(call.headers.get(b"mcp-session-id", b"").decode("latin-1"))
+        return self._gateway.level_of(key)
 
     async def _hand_over(self, call: ThinCall, running: RunningWork, link: Link) -> None:
         """From here on the SDK answers this request; the call goes on where it is."""
@@ -258,21 +259,25 @@ class HttpGateway:
         meta = {**cast("dict[str, Any]", shape.get("_meta") or {}), SERVER_INFO_META_KEY: self._stamp}
         return {**shape, "resultType": "complete", "_meta": meta}
 
-    def _end(self, session: bytes) -> None:
+    def _end(self, session: SessionKey) -> None:
         """Whoever ends a session reads no more answers; many clients say nothing else when they give up."""
         for (whose, _), call in tuple(self._in_flight.items()):
             if whose == session and call.answering is None:
                 call.cancel()
 
-    def _cancel(self, headers: Mapping[bytes, bytes], request: Mapping[str, Any]) -> None:
+    def _cancel(self, session: SessionKey, request: Mapping[str, Any]) -> None:
         params = request.get("params")
         request_id = cast("Mapping[str, Any]", params).get("requestId") if isinstance(params, dict) else None
-        session = headers.get(b"mcp-session-id")
-        if session is None or not isinstance(request_id, str | int):
+        if not session.session or not isinstance(request_id, str | int):
             return  # on 2026-07-28 a client cancels by closing the stream
         call = self._in_flight.get((session, request_id))
         if call is not None and call.answering is None:
             call.cancel()
+
+
+def _session_key(headers: Mapping[bytes, bytes], member: Member) -> SessionKey:
+    session = headers.get(b"mcp-session-id", b"").decode("latin-1")
+    return SessionKey(holder(member.id, member.user), session)
 
 
 def _refusal(

@@ -130,22 +130,22 @@ class LongCalls:
         held = self._held.get(params.task_id)
         if held is not None:
             await self._look(held)
-        known = await self._store.get(params.task_id, caller=principal(context))
+        known = await self._store.get(params.task_id, caller=principal(context), user=owner_of(context))
         if known is None:
             raise _unknown()
         return _shape(known)
 
     async def update(self, context: Context, params: UpdateParams) -> dict[str, Any]:
         require_declared(context)
-        caller = principal(context)
-        if not await self._store.answer(params.task_id, params.input_responses, caller=caller):
+        whose = {"caller": principal(context), "user": owner_of(context)}
+        if not await self._store.answer(params.task_id, params.input_responses, **whose):
             raise _unknown()
         await self._nudge(params.task_id)
         return {}
 
     async def cancel(self, context: Context, params: HandleParams) -> dict[str, Any]:
         require_declared(context)
-        if not await self._store.stop(params.task_id, caller=principal(context)):
+        if not await self._store.stop(params.task_id, caller=principal(context), user=owner_of(context)):
             raise _unknown()
         await self._nudge(params.task_id)
         return {}

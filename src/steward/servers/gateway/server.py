@@ -36,7 +36,7 @@ from steward.contract.release import release
 from steward.contract.tool import READ_RESOURCE
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway import answers
-from steward.servers.gateway.callers import principal, session_key
+from steward.servers.gateway.callers import SessionKey, holder_of, session_key
 from steward.servers.gateway.calls import Calls
 from steward.servers.gateway.conversation import Conversations
 from steward.servers.gateway.library import library_agent
@@ -121,12 +121,12 @@ class Gateway:
             get_tool_input_schema=self._input_schema,
         )
         security = RequestStateSecurity.ephemeral(ttl=600.0)
-        security.bind_principal = principal
+        security.bind_principal = holder_of
         self.server.middleware.append(RequestStateBoundary(security, default_audience=self.view.name))
         self._library = library
         self._bus = InMemorySubscriptionBus()
-        self._sessions: dict[str, ServerSession] = {}
-        self._levels: dict[str, str] = {}
+        self._sessions: dict[SessionKey, ServerSession] = {}
+        self._levels: dict[SessionKey, str] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._register_tools()
         if long_calls is not None:
@@ -235,8 +235,8 @@ class Gateway:
     def _log_level(self, context: Context) -> str:
         return self.level_of(session_key(context))
 
-    def level_of(self, session: str) -> str:
-        return self._levels.get(session, "info")
+    def level_of(self, key: SessionKey) -> str:
+        return self._levels.get(key, "info")
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         spec = self.catalogue.find(name)
@@ -267,16 +267,17 @@ class Gateway:
         for key, session in tuple(self._sessions.items()):
             self._soon(self._tell_one(key, news(session)))
 
-    async def _tell_one(self, key: str, news: Coroutine[Any, Any, None]) -> None:
+    async def _tell_one(self, key: SessionKey, news: Coroutine[Any, Any, None]) -> None:
         try:
             await news
         except Exception:  # noqa: BLE001 - a session that is gone hears no news
-            self.forget(key)
+            self._sessions.pop(key, None)
 
     def forget(self, session: str) -> None:
         """A session ended."""
-        self._sessions.pop(session, None)
-        self._levels.pop(session, None)
+        for known in (self._sessions, self._levels):
+            for key in [each for each in known if each.session == session]:
+                del known[key]
         self.calls.runs.forget(session)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:

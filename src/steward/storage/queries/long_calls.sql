@@ -18,12 +18,12 @@ WHERE id = $1 AND state = 'working';
 
 -- name: get_long_call
 SELECT id, state, note, questions, outcome, created_at, changed_at,
-       state = 'working' AND beat_at < now() - $3::interval AS left_behind
-FROM long_calls WHERE id = $1 AND caller = $2;
+       state = 'working' AND beat_at < now() - $4::interval AS left_behind
+FROM long_calls WHERE id = $1 AND caller = $2 AND user_id = $3;
 
 -- name: answer_long_call
-UPDATE long_calls SET answers = CASE state WHEN 'working' THEN array_append(answers, $3::bytea) ELSE answers END
-WHERE id = $1 AND caller = $2 RETURNING true;
+UPDATE long_calls SET answers = CASE state WHEN 'working' THEN array_append(answers, $4::bytea) ELSE answers END
+WHERE id = $1 AND caller = $2 AND user_id = $3 RETURNING true;
 
 -- name: stop_long_call
-UPDATE long_calls SET stopping = true WHERE id = $1 AND caller = $2 RETURNING true;
+UPDATE long_calls SET stopping = true WHERE id = $1 AND caller = $2 AND user_id = $3 RETURNING true;

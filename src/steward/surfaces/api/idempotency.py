@@ -49,14 +49,14 @@ class Idempotency:
             holder = await _holder(request)
             body = b"" if holder is None else await _whole(receive)
             digest = _digest(scope, body)
-            known = holder and await store.claim(holder.name, key, user=holder.user, request=digest)
+            known = holder and await store.claim(_whose(holder), key, user=holder.user, request=digest)
         except StewardError as error:  # nothing ran: the database is away
             await explained(request, error)(scope, receive, send)
             return
         if holder is None:
             await self._app(scope, receive, send)  # it says what is wrong
         elif known is None:
-            kept = _Kept(store, holder.name, key, digest, send)
+            kept = _Kept(store, _whose(holder), key, digest, send)
             may_keep = not SECRET_ANSWERS.fullmatch(scope["path"])
             await kept.run(self._app, scope, _again(body, receive), may_keep=may_keep)
         else:
@@ -80,6 +80,11 @@ async def _holder(request: Request) -> Holder | None:
         return await platform_of(request).keys.admit(bearer(request), passed_on=passed_on)
     except ForbiddenError:
         return None
+
+
+def _whose(holder: Holder) -> str:
+    """A later key of the same name is told nothing that was said to another user's."""
+    return f"{holder.name} of {holder.user}"
 
 
 async def _whole(receive: Receive) -> bytes:

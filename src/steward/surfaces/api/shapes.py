@@ -71,7 +71,8 @@ class ToolShape(BaseModel):
     timeout: float | None = None
     origin: str
     entry: dict[str, Any] | None = Field(
-        default=None, description="Its entry in tools.json, for Python tools."
+        default=None,
+        description="Its entry in tools.json, for Python tools; only an administrator is shown it.",
     )
 
     @classmethod

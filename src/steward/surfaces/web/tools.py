@@ -16,7 +16,7 @@ from steward.surfaces.web.display import measures
 from steward.surfaces.web.display.fields import fields_of, read_arguments
 from steward.surfaces.web.doing import call
 from steward.surfaces.web.rendering import page, part, told
-from steward.surfaces.web.visitor import Administering, Approving, Reading, Sent, Using
+from steward.surfaces.web.visitor import Administering, Reading, Sent, Using
 
 router = APIRouter()
 
@@ -86,7 +86,7 @@ async def try_it(request: Request, identity: Using, form: Sent, name: str) -> Re
 
 
 @router.post("/tools/{name}/accept")
-async def accept(request: Request, identity: Approving, form: Sent, name: str) -> Response:
+async def accept(request: Request, identity: Administering, form: Sent, name: str) -> Response:
     await routes.accept_tool(platform_of(request), name, identity, AcceptBody(shown=form["shown"] or None))
     return Response(
         status_code=204, headers=told(f"{name} is accepted as it is now.") | {"HX-Location": "/tools"}

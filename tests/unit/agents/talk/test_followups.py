@@ -53,3 +53,7 @@ def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> No
 )
 def test_what_stands_on_its_own_is_no_follow_up(said: str) -> None:
     assert read_follow_up(said) is None
+
+
+def test_whoever_says_a_page_follows_nothing_up() -> None:
+    assert read_follow_up("no wait, " * 4_000) is None

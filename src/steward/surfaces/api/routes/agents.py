@@ -34,9 +34,13 @@ async def reload_servers(platform: Here, _: Admin) -> ReloadedShape:
 
 
 @router.get("/{agent_id}/health")
-async def agent_health(platform: Here, agent_id: str, _: Reader) -> HealthShape:
+async def agent_health(platform: Here, agent_id: str, identity: Reader) -> HealthShape:
+    """What an operator wants to see, a server's last output and the page to sign it in among it, is for an
+    administrator: whoever signs a server in decides for everybody whose account it uses.
+    """
     health = await platform.orchestrator.lifecycle.health(agent_id)
-    return HealthShape(healthy=health.healthy, detail=health.detail, facts=dict(health.facts or {}))
+    facts = dict(health.facts or {}) if identity.only is None else {}
+    return HealthShape(healthy=health.healthy, detail=health.detail, facts=facts)
 
 
 @router.post("/{agent_id}/start")

@@ -45,7 +45,7 @@ class RuleShape(BaseModel):
 
 
 class PolicyShape(BaseModel):
-    text: str = Field(description="policy.toml, whole.")
+    text: str = Field(description="policy.toml, whole; empty for who is no administrator.")
     problem: str | None = Field(description="Why no call passes now, where the file cannot be used.")
     rules: list[RuleShape] = Field(description="The rules in force.")
 
@@ -88,14 +88,21 @@ class ReplayShape(BaseModel):
 
 
 @router.get("")
-async def get_policy(platform: Here, _: Reader) -> PolicyShape:
-    """The rules of this workspace, and the file they are from."""
+async def get_policy(platform: Here, identity: Reader) -> PolicyShape:
+    """The rules of this workspace that hold for you; for an administrator all of them, and their file.
+
+    A rule may hold the arguments of somebody's call.
+    """
     rules = platform.rules
-    problem = await asyncio.to_thread(rules.problem)
+    everything = identity.only is None
     return PolicyShape(
-        text=await asyncio.to_thread(rules.text),
-        problem=problem,
-        rules=[RuleShape.of(rule) for rule in rules.known.rules],
+        text=await asyncio.to_thread(rules.text) if everything else "",
+        problem=await asyncio.to_thread(rules.problem),
+        rules=[
+            RuleShape.of(rule)
+            for rule in rules.known.rules
+            if everything or rule.user in (None, identity.user)
+        ],
     )
 
 

@@ -13,7 +13,7 @@ from steward.contract.pins import AcceptingAgent
 from steward.providers.scripts.script_agent import AGENT_ID as PYTHON_TOOLS
 from steward.selection.definitions import tokens
 from steward.surfaces.api.events import EVENT_STREAM, EVENTS, ProgressFeed, streamed
-from steward.surfaces.api.identity import Approver, Reader, Worker
+from steward.surfaces.api.identity import Admin, Reader, Worker
 from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.problems import problem
 from steward.surfaces.api.routes.jobs import QueuedJob
@@ -76,9 +76,11 @@ async def search_tools(
 
 
 @router.get("/{name}")
-async def get_tool(platform: Here, name: str, _: Reader) -> ToolShape:
+async def get_tool(platform: Here, name: str, identity: Reader) -> ToolShape:
+    """With its entry in tools.json, which may hold keys, for an administrator."""
     tool = platform.orchestrator.registry.get(name)
-    local = platform.writer.entry(tool.spec.name) if tool.agent_id == PYTHON_TOOLS else None
+    shown = identity.only is None and tool.agent_id == PYTHON_TOOLS
+    local = platform.writer.entry(tool.spec.name) if shown else None
     return ToolShape.of(tool, platform.rating(tool.spec), entry=local and local.shape())
 
 
@@ -124,8 +126,8 @@ async def call_tool(
 
 
 @router.post("/{name}/accept")
-async def accept_tool(platform: Here, name: str, _: Approver, body: AcceptBody | None = None) -> ToolShape:
-    """Take a server's tool as it is defined now, after a person has read what changed."""
+async def accept_tool(platform: Here, name: str, _: Admin, body: AcceptBody | None = None) -> ToolShape:
+    """Take a server's tool as it is defined now, for everybody, after a person has read what changed."""
     tool = platform.orchestrator.registry.get(name)
     if not isinstance(tool.agent, AcceptingAgent):
         raise ConflictError(

@@ -14,7 +14,7 @@ from steward.storage.proposals import count_waiting
 from steward.surfaces.api.identity import Reader
 from steward.surfaces.api.state import Here
 from steward.telemetry.metrics import CONTENT_TYPE, OPENMETRICS_TYPE, Numbers, PoolUse, render_prometheus
-from steward.telemetry.spans import read_trace
+from steward.telemetry.spans import read_trace, spans_of
 
 router = APIRouter(tags=["traces"])
 
@@ -25,9 +25,14 @@ class SpanList(BaseModel):
 
 
 @router.get("/v1/traces/{trace_id}")
-async def get_trace(platform: Here, trace_id: str, _: Reader) -> SpanList:
-    """The spans of a trace, oldest first, by its trace id or by a call's id or correlation id."""
+async def get_trace(platform: Here, trace_id: str, identity: Reader) -> SpanList:
+    """The spans of a trace, oldest first, by its trace id or by a call's id or correlation id.
+
+    Only what was done for you; an administrator sees everything.
+    """
     spans = await asyncio.to_thread(read_trace, platform.settings.logs_folder, trace_id)
+    if identity.only is not None:
+        spans = spans_of(spans, identity.only)
     if not spans:
         raise NotFoundError(
             f"There is no trace '{trace_id}'.",

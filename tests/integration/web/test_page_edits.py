@@ -253,6 +253,20 @@ async def test_only_the_owner_writes_what_runs_as_their_account(
     assert settings.mcp_file.read_text() == before
 
 
+async def test_a_key_gets_another_role_and_keeps_its_token(
+    browser: httpx.AsyncClient, api: httpx.AsyncClient
+) -> None:
+    made = (await api.post("/v1/keys", json={"name": "tablet", "role": "use"})).json()
+    key = {"X-API-Key": made["token"]}
+    assert (await api.post("/v1/tasks", json={"title": "one"}, headers=key)).is_success
+    changed = await browser.post(f"/access/keys/{made['id']}", data={"role": "read"})
+    assert told(changed)["text"] == "tablet has the role read from its next request on."
+    assert (await api.post("/v1/tasks", json={"title": "two"}, headers=key)).status_code == 403
+    assert (await api.get("/v1/tasks", headers=key)).is_success
+    assert (await browser.post(f"/access/keys/{made['id']}", data={"role": "king"})).status_code == 400
+    assert (await browser.post("/access/keys/none", data={"role": "use"})).status_code == 404
+
+
 async def test_where_somebody_is_told_is_edited(browser: httpx.AsyncClient, api: httpx.AsyncClient) -> None:
     await api.post("/v1/users", json={"id": "ana"})
     where = "/access/users/ana/addresses"

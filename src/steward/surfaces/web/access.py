@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from steward.contract.deciding import Role
 from steward.contract.errors import InputError
 from steward.surfaces.api.accounts import keys, users, visits
-from steward.surfaces.api.accounts.keys import NewKey, RoleWord
+from steward.surfaces.api.accounts.keys import KeyChangeBody, NewKey, RoleWord
 from steward.surfaces.api.accounts.users import NewUserBody, UserChangeBody
 from steward.surfaces.api.routes import notices
 from steward.surfaces.api.routes.notices import AddressBody, AddressList
@@ -63,18 +63,30 @@ async def end_visit(identity: Reading, visit_id: str) -> Response:
 @router.post("/access/keys")
 async def add_key(request: Request, identity: Administering, form: Sent) -> Response:
     """Its token is shown once, here."""
-    role = form["role"]
-    if role not in get_args(RoleWord):
-        raise InputError(f"There is no role '{role[:40]}'.", fix="Choose one of the list.")
-    body = NewKey(name=form["name"].strip() or " ", role=cast("RoleWord", role), user=form["user"] or "local")
+    body = NewKey(name=form["name"].strip() or " ", role=_role(form["role"]), user=form["user"] or "local")
     made = await keys.add_key(platform_of(request), body, identity)
     return part("made_key.html", key=made, headers={"HX-Trigger": "keys"})
+
+
+@router.post("/access/keys/{key_id}")
+async def change_key(request: Request, identity: Administering, form: Sent, key_id: str) -> Response:
+    body = KeyChangeBody(role=_role(form["role"]))
+    key = await keys.change_key(platform_of(request), key_id, body, identity)
+    return Response(
+        status_code=204, headers=told(f"{key.name} has the role {key.role} from its next request on.")
+    )
 
 
 @router.post("/access/keys/{key_id}/revoke")
 async def revoke_key(request: Request, identity: Administering, key_id: str) -> Response:
     await keys.revoke_key(platform_of(request), key_id, identity)
     return Response("", headers=told("Revoked: it opens nothing any more."))
+
+
+def _role(word: str) -> RoleWord:
+    if word not in get_args(RoleWord):
+        raise InputError(f"There is no role '{word[:40]}'.", fix="Choose one of the list.")
+    return cast("RoleWord", word)
 
 
 @router.post("/access/users")

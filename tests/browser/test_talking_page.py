@@ -78,12 +78,11 @@ def test_a_look_that_something_newer_takes_the_place_of_is_no_fault(
     conversation = said(api, "Add repot the cactus", agent="tasks")
     page = visitor.open(f"chat/{conversation}", "Add repot the cactus")
     held: list[Route] = []
-    page.route("**/live?*", held.append)
+    # The first look is never answered, those after it are.
+    page.route("**/live?*", lambda route: route.continue_() if held else held.append(route))
     with page.expect_request("**/live?*"):
         page.evaluate("document.body.dispatchEvent(new CustomEvent('resync'))")
-    page.unroute("**/live?*")
-    with page.expect_event("requestfailed", lambda request: "/live?" in request.url):
-        say(page, "Show my tasks")
+    say(page, "Show my tasks")
     answers(page, 2)
     assert len(held) == 1
     assert visitor.problems == []
@@ -92,7 +91,7 @@ def test_a_look_that_something_newer_takes_the_place_of_is_no_fault(
 def test_a_button_whose_card_is_gone_still_says_that_nobody_answered(visitor: Visitor) -> None:
     page = visitor.open("tools/add_task", "add_task")
     held: list[Route] = []
-    page.route("**/try", held.append)
+    page.route("**/try", lambda route: held.append(route))  # noqa: PLW0108
     page.get_by_label("title").fill("never added")
     with page.expect_request("**/try"):
         page.get_by_role("button", name="Call it").click()

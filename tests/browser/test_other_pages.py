@@ -190,9 +190,13 @@ def test_a_server_is_written_into_its_file_and_out_of_it(visitor: Visitor, api: 
     visitor.picture("server-edit")
     page.get_by_role("button", name="Write it").click()
     expect(page.get_by_text("Changed back.")).to_be_visible()
+    other = visitor.context.new_page()
+    other.goto(f"{visitor.address}/tools")
+    expect(other.get_by_role("link", name="back__echo")).to_be_visible()
     page.get_by_label("Remove back").click()
     page.get_by_role("dialog").get_by_role("button", name="Yes").click()
     expect(page.locator("#agent-back")).to_have_count(0)
+    expect(other.get_by_role("link", name="back__echo")).to_have_count(0)
     assert api.get("/v1/servers").json()["items"] == []
 
 

@@ -220,6 +220,22 @@ async def remove(request: Request, identity: Approving, form: Sent, document_id:
     return Response(status_code=204, headers=said | {"HX-Location": where})
 
 
+@router.post("/documents/projects/{name}")
+async def change_project(request: Request, identity: Using, form: Sent, name: str) -> Response:
+    """It groups these collections from now on, and no others."""
+    projects = (await uploads.list_projects(platform_of(request), identity)).items
+    project = next((each for each in projects if each.name == name), None)
+    if project is None:
+        raise NotFoundError(f"There is no project '{name[:80]}'.", fix="Look at the list again.")
+    now, wanted = set(project.collections), set(form.all("collection"))
+    for action, names in (("link", wanted - now), ("unlink", now - wanted)):
+        if names:
+            arguments = {"action": action, "project_name": name, "collections": ",".join(sorted(names))}
+            require(await call(request, identity, "manage_projects", arguments))
+    said = told("Nothing changed." if now == wanted else f"Changed {name}.")
+    return Response(status_code=204, headers=said | {"HX-Location": "/documents"})
+
+
 @router.post("/documents/projects")
 async def make_project(request: Request, identity: Using, form: Sent) -> Response:
     arguments = {

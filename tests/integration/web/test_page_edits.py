@@ -207,7 +207,7 @@ async def test_a_configuration_of_another_program_is_pasted_as_it_is(
         == "Added raw, other."
     )
     names = [each["name"] for each in (await api.get("/v1/servers")).json()["items"]]
-    assert names == ["raw", "other"]
+    assert names == ["other", "raw"]
     again = await browser.post("/servers", data={"name": "raw", "entry": json.dumps(raw_server())})
     assert (again.status_code, "already" in again.text) == (409, True)
 

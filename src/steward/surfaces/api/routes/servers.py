@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from steward.bootstrap.tools.server_entries import KEPT, ServerEntries, ServerEntry
 from steward.contract.errors import ConfigError
 from steward.surfaces.api.identity import Admin
+from steward.surfaces.api.paging import After, Limit, cut
 from steward.surfaces.api.shapes import Strict
 from steward.surfaces.api.state import Here
 
@@ -49,13 +50,14 @@ class ServerBody(Strict):
 
 
 @router.get("")
-async def list_servers(platform: Here, _: Admin) -> ServerList:
-    """What mcp.json says, in its order."""
+async def list_servers(platform: Here, _: Admin, limit: Limit = 1_000, after: After = None) -> ServerList:
+    """What mcp.json says, by name."""
     try:
         known = await _entries(platform).list()
     except ConfigError as error:
         return ServerList(items=[], problem=error.explain())
-    return ServerList(items=[ServerItem.of(each) for each in known])
+    page, following = cut(known, limit=limit, after=after, key=lambda each: each.name)
+    return ServerList(items=[ServerItem.of(each) for each in page], next=following)
 
 
 @router.post("", status_code=201)

@@ -232,6 +232,9 @@ def test_where_somebody_is_told_is_set_and_taken_away(visitor: Visitor, api: htt
     page.locator(".told form").filter(has_text="ntfy").get_by_role("button", name="Save").click()
     expect(page.get_by_text("local is told by ntfy from now on.")).to_be_visible()
     assert api.get("/v1/users/local/addresses").json()["items"] == ["ntfy"]
+    page.reload()  # what was said is fading in: axe would measure that
+    page.get_by_text("Where local is told").click()
+    expect(page.locator(".told .tag.good")).to_have_text("on")
     assert visitor.barriers() == []
     page.get_by_label("Remove ntfy of local").click()
     expect(page.get_by_text("local is not told by ntfy any more.")).to_be_visible()

@@ -135,7 +135,6 @@ async def test_an_edit_of_an_older_version_is_refused(
         ("input_schema", "[]", "input_schema"),
         ("source", "def run(", "greet.py"),
         ("risk", "harmless", "risk"),
-        ("script", "../out.py", "script"),
     ],
 )
 async def test_what_cannot_be_a_tool_is_refused_and_nothing_is_written(
@@ -146,6 +145,20 @@ async def test_what_cannot_be_a_tool_is_refused_and_nothing_is_written(
     refused = await browser.post(f"/tools/{greet}/change", data=form | {field: text})
     assert (refused.status_code, words in refused.text) == (400, True)
     assert (await api.get(f"/v1/tools/{greet}/source")).json() == before
+
+
+async def test_an_edit_stays_with_its_script_and_says_who_else_runs_it(
+    browser: httpx.AsyncClient, api: httpx.AsyncClient, greet: str
+) -> None:
+    twin = {"name": "twin", "description": "Greets as well.", "script": "greet.py", "risk": "reversible"}
+    (await api.post("/v1/tools", json=twin)).raise_for_status()
+    page = (await browser.get(f"/tools/{greet}/edit")).text
+    assert "twin runs this script as well" in page
+    other = form_of(page) | {"script": "twin.py", "source": SOURCE.replace("Hello", "Hi")}
+    assert (await browser.post(f"/tools/{greet}/change", data=other)).is_success
+    changed = (await api.get("/v1/tools/twin/source")).json()
+    assert (changed["entry"]["script"], "Hi" in changed["source"]) == ("greet.py", True)
+    assert changed["shared_with"] == [greet]
 
 
 async def test_a_tool_is_removed_and_brought_back(

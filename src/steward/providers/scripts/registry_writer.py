@@ -112,6 +112,12 @@ class RegistryWriter:
         path = self._file.script_of(entry)
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
 
+    def sharing(self, entry: ToolEntry) -> tuple[str, ...]:
+        """The other tools that run the same script."""
+        names = [spec.name for spec in self._agent.manifest().tools if spec.name != entry.name]
+        others = [known for name in names if (known := self._agent.entry(name)) is not None]
+        return tuple(known.name for known in others if known.script == entry.script)
+
     def problem(self) -> str | None:
         return self._agent.problem()
 

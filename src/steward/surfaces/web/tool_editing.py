@@ -23,7 +23,7 @@ from steward.surfaces.web.visitor import Administering, Sent
 
 router = APIRouter()
 
-WORDS = ("description", "script", "function", "risk", "category")
+WORDS = ("description", "function", "risk", "category")
 LISTS = ("examples", "files")
 SWITCHES = ("network", "parallel_capable")
 JSON_FIELDS = ("input_schema", "output_schema", "env")
@@ -36,7 +36,6 @@ WHAT_CHANGES = "This is what changes. A call of it that waits for a yes cannot b
 
 @router.get("/new-tool")
 async def show_empty(request: Request, identity: Administering) -> Response:
-    shown = _shown(EMPTY, FIRST_SCRIPT)
     return await page(
         request,
         identity,
@@ -45,7 +44,9 @@ async def show_empty(request: Request, identity: Administering) -> Response:
         here="tools",
         name="",
         before="",
-        shown=shown,
+        shown=_shown(EMPTY, FIRST_SCRIPT),
+        script="",
+        shared_with=[],
     )
 
 
@@ -61,6 +62,8 @@ async def show_form(request: Request, identity: Administering, name: str) -> Res
         name=name,
         before=known.fingerprint,
         shown=_shown(known.entry, known.source or ""),
+        script=known.entry["script"],
+        shared_with=known.shared_with,
     )
 
 

@@ -52,6 +52,7 @@ class ToolSource(BaseModel):
     entry: dict[str, Any] = Field(description="Its entry in tools.json.")
     source: str | None = Field(description="Its script's text; null where the script is not there.")
     fingerprint: str = Field(description="Of both: another one as soon as either changes.")
+    shared_with: list[str] = Field(description="Other tools that run the same script.")
 
 
 class ToolChange(BaseModel):
@@ -79,7 +80,12 @@ async def get_source(platform: Here, name: str, _: Admin) -> ToolSource:
             fix="Only Python tools have a source here; see 'steward tools list'.",
         )
     source = await asyncio.to_thread(platform.writer.source, entry)
-    return ToolSource(entry=entry.shape(), source=source, fingerprint=fingerprint(entry, source))
+    return ToolSource(
+        entry=entry.shape(),
+        source=source,
+        fingerprint=fingerprint(entry, source),
+        shared_with=list(platform.writer.sharing(entry)),
+    )
 
 
 @router.put("/{name}")

@@ -8,7 +8,8 @@ No change of it can be taken back: the journal would have to keep the secrets.
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -37,9 +38,13 @@ class ServerEntry:
 
 
 class ServerEntries:
-    def __init__(self, path: Path, servers: Servers) -> None:
+    def __init__(
+        self, path: Path, servers: Servers, *, shared: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        """Within `shared` the file is the newest of all instances, and the change of it goes to them."""
         self._path = path
         self._servers = servers
+        self._shared = shared
 
     async def list(self) -> list[ServerEntry]:
         """In the order of the file. Raises `ConfigError` where it cannot be used."""
@@ -91,7 +96,8 @@ class ServerEntries:
 
     async def _change(self, change: Any) -> None:
         try:
-            await asyncio.to_thread(change_mcp_config, self._path, change)
+            async with self._shared():
+                await asyncio.to_thread(change_mcp_config, self._path, change)
         except ConfigError as error:
             raise InputError(f"Nothing was written. {error.message}", fix=error.fix) from error
         await self._servers.reload()

@@ -89,4 +89,4 @@ async def remove_server(platform: Here, name: str, identity: Admin) -> None:
 
 
 def _entries(platform: Here) -> ServerEntries:
-    return ServerEntries(platform.settings.mcp_file, platform.servers)
+    return ServerEntries(platform.settings.mcp_file, platform.servers, shared=platform.sharing.changing)

@@ -119,6 +119,11 @@ def test_a_schedule_is_changed_in_place(visitor: Visitor, api: httpx.Client) -> 
     line = page.locator(".line").filter(has_text="every saturday at 10:40")
     line.get_by_label("Change this schedule").click()
     editing = page.locator(".line.editing")
+    editing.get_by_label("When").focus()
+    with page.expect_response("**/schedules/list"):  # the list is drawn anew around what is being written
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('resync'))")
+    visitor.settle()
+    expect(editing.get_by_label("When")).to_be_focused()
     editing.get_by_label("When").fill("every sunday at 11:20")
     assert visitor.barriers() == []
     visitor.picture("schedules-edit")

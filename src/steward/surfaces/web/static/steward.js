@@ -124,6 +124,8 @@
   document.addEventListener("htmx:beforeSwap", () => { scrolledDown = nearEnd(); });
   document.addEventListener("htmx:afterSettle", (event) => {
     settle();
+    // It had the focus once: a list that is drawn anew around it must not take it from where somebody writes by now.
+    for (const field of $$("[autofocus]")) field.removeAttribute("autofocus");
     const boosted = event.detail.requestConfig?.boosted;
     if (boosted && event.target === document.body) ($("[data-here]") || $("#message") || $("h1"))?.focus?.({ preventScroll: !$("[data-here]") });
     else if (lastItem && document.activeElement === document.body)

@@ -26,7 +26,7 @@ from steward.orchestrator.proposals import (
     Waiting,
     state_name,
 )
-from steward.policy.access import Key
+from steward.policy.access import Key, Role
 from steward.policy.rules import Rule, Rules
 from steward.storage.database import cursor
 
@@ -172,6 +172,12 @@ class MemoryKeyStore:
 
     async def list(self) -> Sequence[Key]:
         return sorted(self.keys.values(), key=lambda key: key.created_at)
+
+    async def set_role(self, key_id: str, role: Role) -> bool:
+        if key_id not in self.keys:
+            return False
+        self.keys[key_id] = replace(self.keys[key_id], role=role)
+        return True
 
     async def remove(self, key_id: str) -> bool:
         return self.keys.pop(key_id, None) is not None

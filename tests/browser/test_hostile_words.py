@@ -80,6 +80,12 @@ def hostile(api: httpx.Client) -> dict[str, str]:
     code = "\n".join(f"print({words!r})" for words in CORPUS)
     waiting, ran = code_waits(api, code), code_waits(api, f"{code}\nprint('ran')")
     api.post(f"/v1/proposals/{ran}/approve", json={}).raise_for_status()
+    words = "\n".join(CORPUS)
+    tool = {"name": "hostile", "description": words, "script": "hostile.py", "examples": list(CORPUS)}
+    source = f"{words!r}\n\n\ndef run():\n    return 1\n"
+    api.post("/v1/tools", json=tool | {"source": source}).raise_for_status()
+    server = {"command": "none", "args": list(CORPUS), "disabled": True}
+    api.post("/v1/servers", json={"servers": {"hostile": server}}).raise_for_status()
     conversation = said(api, "Show my tasks " + CORPUS[1])
     said(api, "\n".join(CORPUS[:20]), conversation=conversation)
     documents = api.get("/v1/knowledge/collections/hostile/documents").json()["items"]
@@ -98,6 +104,11 @@ def hostile(api: httpx.Client) -> dict[str, str]:
         "activity": "activity",
         "activity filtered": "activity?caller=%22%3E%3Cscript%3Ewindow.hit%3D1%3C%2Fscript%3E",
         "schedules": "schedules",
+        "tools": "tools",
+        "hostile tool": "tools/hostile",
+        "edited tool": "tools/hostile/edit",
+        "servers": "servers",
+        "edited server": "servers/hostile/edit",
         "unknown": "chat/%3Cscript%3Ewindow.hit%3D1%3C%2Fscript%3E",
         "tool": "tools/%3Cimg%20src%3Dx%20onerror%3Dwindow.hit%3D1%3E",
     }

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import httpx
@@ -10,6 +11,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Place, Visitor
 
 pytestmark = pytest.mark.timeout(600)
+
+RAW = Path(__file__).parents[1] / "servers" / "raw.py"
 
 
 def test_a_document_is_dropped_in_found_and_read(visitor: Visitor, tmp_path: Path, api: httpx.Client) -> None:
@@ -116,6 +119,11 @@ def test_a_schedule_is_changed_in_place(visitor: Visitor, api: httpx.Client) -> 
     line = page.locator(".line").filter(has_text="every saturday at 10:40")
     line.get_by_label("Change this schedule").click()
     editing = page.locator(".line.editing")
+    editing.get_by_label("When").focus()
+    with page.expect_response("**/schedules/list"):  # the list is drawn anew around what is being written
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('resync'))")
+    visitor.settle()
+    expect(editing.get_by_label("When")).to_be_focused()
     editing.get_by_label("When").fill("every sunday at 11:20")
     assert visitor.barriers() == []
     visitor.picture("schedules-edit")
@@ -136,6 +144,107 @@ def test_a_tool_is_found_tried_and_its_calls_are_drawn(visitor: Visitor) -> None
     expect(page.locator("#tried .tag.good")).to_have_text("done")
     page.reload()
     expect(page.locator(".chart rect").first).to_be_attached()
+
+
+def test_a_python_tool_is_written_tried_changed_and_removed(visitor: Visitor, api: httpx.Client) -> None:
+    page = visitor.open("tools", "Tools")
+    page.get_by_role("link", name="New Python tool").click()
+    page.get_by_label("Name", exact=True).fill("shout")
+    page.get_by_label("What it does").fill("Says a name loudly.")
+    page.locator("#tool-source").fill("def run(who):\n    return who.upper()\n")
+    page.get_by_label("Risk").select_option("reversible")
+    page.get_by_text("More settings").click()
+    assert visitor.barriers() == []
+    visitor.picture("tool-new")
+    page.get_by_role("button", name="Add it").click()
+    expect(page.get_by_role("heading", name="shout", level=1)).to_be_visible()
+    page.get_by_role("link", name="Change").click()
+    source = page.locator("#tool-source")
+    expect(source).to_have_value("def run(who):\n    return who.upper()\n")
+    source.fill("def run(who):\n    return who.upper() + '!'\n")
+    expect(page.locator("#difference .add")).to_contain_text("+ '!'")
+    assert visitor.barriers() == []
+    visitor.picture("tool-edit")
+    page.get_by_role("button", name="Write it").click()
+    expect(page.get_by_text("Changed shout.")).to_be_visible()
+    assert api.get("/v1/tools/shout/source").json()["source"].endswith("upper() + '!'\n")
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.get_by_text("Removed shout.")).to_be_visible()
+    assert api.get("/v1/tools/shout").status_code == 404
+    page.locator("#says").get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_text("Taken back: removed the tool 'shout'.")).to_be_visible()
+    assert api.get("/v1/tools/shout").status_code == 200
+
+
+def test_a_server_is_written_into_its_file_and_out_of_it(visitor: Visitor, api: httpx.Client) -> None:
+    page = visitor.open("servers", "Servers")
+    page.get_by_role("link", name="New server").click()
+    page.get_by_label("Name").fill("back")
+    entry = {
+        "command": sys.executable,
+        "args": [str(RAW), "--description", "Says it back."],
+        "env": {"K": "hush"},
+    }
+    page.get_by_label("Entry of mcp.json").fill(json.dumps(entry))
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator("#agent-back .tag.good")).to_have_text("running")
+    page.get_by_label("Change back").click()
+    expect(page.get_by_label("Entry of mcp.json")).to_have_value(re.compile(r'"K": "\(kept\)"'))
+    assert visitor.barriers() == []
+    visitor.picture("server-edit")
+    page.get_by_role("button", name="Write it").click()
+    expect(page.get_by_text("Changed back.")).to_be_visible()
+    other = visitor.context.new_page()
+    other.goto(f"{visitor.address}/tools")
+    expect(other.get_by_role("link", name="back__echo")).to_be_visible()
+    page.get_by_label("Remove back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.locator("#agent-back")).to_have_count(0)
+    expect(other.get_by_role("link", name="back__echo")).to_have_count(0)
+    assert api.get("/v1/servers").json()["items"] == []
+
+
+def test_one_document_goes_and_comes_back(visitor: Visitor, tmp_path: Path, api: httpx.Client) -> None:
+    for name in ("moths", "beetles"):
+        (tmp_path / f"{name}.md").write_text(f"# {name.capitalize()}\n\nSomething of {name}.\n")
+    page = visitor.open("documents", "Documents")
+    page.get_by_label("Into").fill("Night")
+    page.locator("#files").set_input_files([tmp_path / "moths.md", tmp_path / "beetles.md"])
+    expect(page.get_by_text("2 of 2 documents are in Night")).to_be_visible()
+    page.goto(f"{visitor.address}/documents/in/Night")
+    page.get_by_label("Remove Moths").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.get_by_role("link", name="Moths")).to_have_count(0)
+    titles = [each["title"] for each in api.get("/v1/knowledge/collections/Night/documents").json()["items"]]
+    assert titles == ["Beetles"]
+    page.locator("#says").get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_role("link", name="Moths")).to_be_visible()
+    page.get_by_role("link", name="Moths").click()
+    expect(page.get_by_role("heading", name="Moths", level=1)).to_be_visible()
+    page.get_by_label("Remove Moths").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.get_by_role("heading", name="Night", level=1)).to_be_visible()
+    expect(page.get_by_role("link", name="Moths")).to_have_count(0)
+
+
+def test_where_somebody_is_told_is_set_and_taken_away(visitor: Visitor, api: httpx.Client) -> None:
+    page = visitor.open("schedules", "Schedules")
+    page.get_by_role("link", name="say where").click()
+    page.get_by_text("Where local is told").click()
+    page.get_by_label("ntfy", exact=True).fill("https://ntfy.sh/a-topic")
+    assert visitor.barriers() == []
+    page.locator(".told form").filter(has_text="ntfy").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("local is told by ntfy from now on.")).to_be_visible()
+    assert api.get("/v1/users/local/addresses").json()["items"] == ["ntfy"]
+    page.reload()  # what was said is fading in: axe would measure that
+    page.get_by_text("Where local is told").click()
+    expect(page.locator(".told .tag.good")).to_have_text("on")
+    assert visitor.barriers() == []
+    page.get_by_label("Remove ntfy of local").click()
+    expect(page.get_by_text("local is not told by ntfy any more.")).to_be_visible()
+    assert api.get("/v1/users/local/addresses").json()["items"] == []
+    visitor.picture("access-told")  # last: a picture leaves styles on fields, which a swap would take along
 
 
 def test_a_server_is_stopped_and_started_and_others_see_it(visitor: Visitor, api: httpx.Client) -> None:

@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visitor, said, task_titles
 
 pytestmark = pytest.mark.timeout(600)
@@ -69,6 +69,37 @@ def test_ask_approve_see_the_run_and_undo(visitor: Visitor, api: httpx.Client) -
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Taken back: added the task 'call the bank'.")).to_be_visible()
     assert "call the bank" not in task_titles(api)
+
+
+def test_a_look_that_something_newer_takes_the_place_of_is_no_fault(
+    visitor: Visitor, api: httpx.Client
+) -> None:
+    """What is said now ends the look at the conversation that is on its way."""
+    conversation = said(api, "Add repot the cactus", agent="tasks")
+    page = visitor.open(f"chat/{conversation}", "Add repot the cactus")
+    held: list[Route] = []
+    # The first look is never answered, those after it are.
+    page.route("**/live?*", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request("**/live?*"):
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('resync'))")
+    say(page, "Show my tasks")
+    answers(page, 2)
+    assert len(held) == 1
+    assert visitor.problems == []
+
+
+def test_a_button_whose_card_is_gone_still_says_that_nobody_answered(visitor: Visitor) -> None:
+    page = visitor.open("tools/add_task", "add_task")
+    held: list[Route] = []
+    page.route("**/try", lambda route: held.append(route))  # noqa: PLW0108
+    page.get_by_label("title").fill("never added")
+    with page.expect_request("**/try"):
+        page.get_by_role("button", name="Call it").click()
+    page.evaluate("document.querySelector('form[hx-post$=\"/try\"]').remove()")
+    held[0].abort()
+    expect(page.get_by_text("Steward did not answer.")).to_be_visible()
+    assert [each for each in visitor.problems if "htmx" in each] == []
+    visitor.problems.clear()  # the browser itself notes a request that failed
 
 
 def test_a_conversation_is_found_renamed_deleted_and_brought_back(

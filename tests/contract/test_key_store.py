@@ -31,6 +31,13 @@ async def test_a_key_is_kept_until_it_is_removed(store: KeyStore) -> None:
     assert await store.get("a1") is None
 
 
+async def test_a_key_that_is_there_gets_another_role(store: KeyStore) -> None:
+    await store.add(LAPTOP)
+    assert await store.set_role("a1", Role.READ)
+    assert await store.get("a1") == replace(LAPTOP, role=Role.READ)
+    assert not await store.set_role("a2", Role.READ)
+
+
 async def test_keys_are_listed_oldest_first(store: KeyStore) -> None:
     older = replace(LAPTOP, id="a2", name="phone", created_at=NOON - timedelta(days=1))
     await store.add(LAPTOP)

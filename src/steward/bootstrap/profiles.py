@@ -53,6 +53,7 @@ from steward.bootstrap.gaps import RegistryAsSession
 from steward.bootstrap.knowledge import Library
 from steward.bootstrap.tools.ask_tools import ASK
 from steward.bootstrap.tools.conversation_tools import CONVERSATIONS_AGENT
+from steward.bootstrap.tools.library_tools import REMOVE_DOCUMENT
 from steward.bootstrap.tools.schedule_tools import CHANGE_SCHEDULE, REMOVE_SCHEDULE
 from steward.contract.ports import CapabilityExtractor, ToolRanker
 from steward.contract.tool import ToolSpec
@@ -131,7 +132,7 @@ def _for_agents(includes: Callable[[RegisteredTool], bool]) -> Callable[[Registe
     """Without what only a person does, outside of any conversation."""
     return lambda tool: (
         tool.agent_id != CONVERSATIONS_AGENT
-        and tool.spec.name not in (CHANGE_SCHEDULE, REMOVE_SCHEDULE)
+        and tool.spec.name not in (CHANGE_SCHEDULE, REMOVE_SCHEDULE, REMOVE_DOCUMENT)
         and includes(tool)
     )
 

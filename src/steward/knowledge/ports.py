@@ -226,6 +226,10 @@ class KnowledgeStore(CollectionStore, VectorSpaces, PassageSearch, Protocol):
         """From the passage with this number on, in the order of the document."""
         ...
 
+    async def remove_document(self, document_id: int) -> StoredDocument:
+        """It as it was; within a call it can be taken back."""
+        ...
+
     async def documents_from(self, source: str) -> Sequence[StoredDocument]:
         """What was read from this path or address, in whichever collection; the latest first."""
         ...

@@ -230,6 +230,10 @@ class KnowledgeBase:
         await self._store.document(document_id)
         return await self._store.passages_of(document_id, first=first, limit=limit)
 
+    async def remove_document(self, document_id: int) -> StoredDocument:
+        """Its text leaves the library; the file that it was read from stays where it is."""
+        return await self._store.remove_document(document_id)
+
     async def documents_from(self, source: str) -> Sequence[StoredDocument]:
         return await self._store.documents_from(source)
 

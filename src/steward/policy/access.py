@@ -11,7 +11,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -78,6 +78,10 @@ class KeyStore(Protocol):
 
     async def list(self) -> Sequence[Key]:
         """Oldest first."""
+        ...
+
+    async def set_role(self, key_id: str, role: Role) -> bool:
+        """False where the key is not there."""
         ...
 
     async def remove(self, key_id: str) -> bool: ...
@@ -174,12 +178,26 @@ class Keys:
     async def list(self) -> Sequence[Key]:
         return await self._store.list()
 
+    async def change_role(self, id_or_name: str, role: Role) -> Key:
+        """It opens more or less from the next request on; in other programs after some seconds."""
+        key = await self._find(id_or_name)
+        if not await self._store.set_role(key.id, role):
+            raise _no_key(id_or_name)
+        self._forget()
+        return replace(key, role=role)
+
     async def revoke(self, id_or_name: str) -> Key:
+        key = await self._find(id_or_name)
+        if not await self._store.remove(key.id):
+            raise _no_key(id_or_name)
+        self._forget()
+        return key
+
+    async def _find(self, id_or_name: str) -> Key:
         for key in await self._store.list():
-            if id_or_name in (key.id, key.name) and await self._store.remove(key.id):
-                self._forget()
+            if id_or_name in (key.id, key.name):
                 return key
-        raise NotFoundError(f"There is no key '{id_or_name}'.", fix="See 'steward keys list'.")
+        raise _no_key(id_or_name)
 
     async def _holder(self, token: str, given: str) -> Holder:
         remembered = self._remembered.get(given)
@@ -207,6 +225,10 @@ class Keys:
     def _forget(self) -> None:
         self._remembered.clear()
         self._any = None
+
+
+def _no_key(id_or_name: str) -> NotFoundError:
+    return NotFoundError(f"There is no key '{id_or_name}'.", fix="See 'steward keys list'.")
 
 
 def _owner(*, passed_on: bool) -> Holder:

@@ -47,7 +47,13 @@ _REVERSIBLE_NAMES = (
     # asks a person, changes nothing
     "request_human_input",
 )
-_DELAYED_NAMES = ("log_to_obsidian", "send_email", "create_calendar_event", "schedule_task")
+_DELAYED_NAMES = (
+    "log_to_obsidian",
+    "remove_document",  # can be taken back for 30 days
+    "send_email",
+    "create_calendar_event",
+    "schedule_task",
+)
 _IRREVERSIBLE_NAMES = (
     "delete_task",
     "remove_schedule",

@@ -30,6 +30,9 @@ class PostgresKeyStore:
     async def list(self) -> Sequence[Key]:
         return [_key(row) for row in await self._database.fetch(SQL.list_keys)]
 
+    async def set_role(self, key_id: str, role: Role) -> bool:
+        return bool(await self._database.fetchval(SQL.set_role, key_id, role.word))
+
     async def remove(self, key_id: str) -> bool:
         return bool(await self._database.fetchval(SQL.remove_key, key_id))
 

@@ -6,7 +6,7 @@ again; one that did not is, by the job that delivers. Does not own the protocols
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from steward.contract.errors import StewardError, UnavailableError
@@ -35,10 +35,14 @@ class Postman:
         self._owner = owner
         self._now = now
 
+    def in_settings(self, user: str) -> Sequence[Medium]:
+        """The media that the settings give this user."""
+        return tuple(self._of_owner) if user == self._owner else ()
+
     async def deliver(self, notice: Notice) -> dict[str, str]:
         """By every medium that has not taken it yet; raises when one did not."""
         self._board.ring()
-        known = {**(self._of_owner if notice.user_id == self._owner else {})}
+        known = {medium: self._of_owner[medium] for medium in self.in_settings(notice.user_id)}
         known |= await self._addresses.of(notice.user_id)
         open_ways = {
             medium: address

@@ -268,6 +268,16 @@ async def test_a_document_comes_in_is_found_read_and_goes(
     within = (await browser.get("/documents", params={"q": "dance", "within": "project:Garden"})).text
     assert "waggle" in within
     assert not (await browser.post("/documents/projects", data={"name": "Garden"})).is_success
+    emptied = await browser.post("/documents/projects/Garden", data={})
+    assert told(emptied)["text"] == "Changed Garden."
+    (garden,) = (await api.get("/v1/knowledge/projects")).json()["items"]
+    assert garden["collections"] == []
+    for _ in range(2):
+        linked = await browser.post("/documents/projects/Garden", data={"collection": "Insects"})
+    assert told(linked)["text"] == "Nothing changed."
+    (garden,) = (await api.get("/v1/knowledge/projects")).json()["items"]
+    assert garden["collections"] == ["Insects"]
+    assert (await browser.post("/documents/projects/Nothing", data={})).status_code == 404
     refused = await browser.post("/documents/in/Insects/delete", data={"typed": "insects"})
     assert "Nothing was deleted" in refused.text
     assert (

@@ -52,6 +52,11 @@ async def test_every_page_comes_whole_and_guarded(browser: httpx.AsyncClient) ->
         assert (shown.headers["x-frame-options"], shown.headers["cache-control"]) == ("DENY", "no-store")
 
 
+async def test_pages_of_admins_come_whole_as_well(browser: httpx.AsyncClient) -> None:
+    for path in ("/new-tool", "/new-server"):
+        assert (path, "<h1" in (await browser.get(path)).text) == (path, True)
+
+
 async def test_what_is_not_there_is_said_in_plain_words(browser: httpx.AsyncClient) -> None:
     for path in ("/no/such/page", "/chat/none", "/approvals/none", "/tools/none"):
         part = await browser.get(path)

@@ -87,6 +87,9 @@ async def test_a_schedule_is_added_paused_resumed_and_removed(
     changed = await browser.post(f"/schedules/{made}", data=said)
     assert all(words in changed.text for words in (*said.values(), "09:00"))
     back = told(changed)["undo"]
+    assert (await browser.post(f"/schedules/{made}", data=said | {"agent": "researcher"})).is_success
+    assert (await api.get(f"/v1/schedules/{made}")).json()["agent"] == "researcher"
+    said["agent"] = "researcher"
     unchanged = await browser.post(f"/schedules/{made}", data=said)
     assert (unchanged.is_success, "HX-Trigger" in unchanged.headers) == (True, False)
     assert not (await browser.post(f"/schedules/{made}", data={**said, "when": "whenever"})).is_success

@@ -176,6 +176,16 @@ async def test_a_revoked_key_opens_nothing_from_then_on(keys: Keys) -> None:
     assert await keys.list() == [kept]
 
 
+async def test_a_key_may_do_less_from_the_change_of_its_role_on(keys: Keys) -> None:
+    key, token = await keys.add("laptop", Role.ADMIN)
+    assert (await keys.admit(token)).role is Role.ADMIN
+    assert (await keys.change_role("laptop", Role.READ)).role is Role.READ
+    assert (await keys.admit(token)).role is Role.READ
+    assert (await keys.change_role(key.id, Role.USE)).role is Role.USE
+    with pytest.raises(NotFoundError):
+        await keys.change_role("phone", Role.USE)
+
+
 async def test_what_is_remembered_stays_bounded(
     keys: Keys, store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

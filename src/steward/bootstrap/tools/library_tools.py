@@ -1,4 +1,7 @@
-"""The library's documents as tools: which there are, and one as it was read. Only reads."""
+"""The library's documents as tools: which there are, one as it was read, and taking one out.
+
+Agents are offered the first two: a person takes a document out on the page or over the API.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +13,7 @@ from steward.knowledge.service import KnowledgeBase
 from steward.providers.functions import FunctionTool, LegacyToolAgent
 
 LIBRARY_AGENT = "document-tools"
-LIST_DOCUMENTS, READ_DOCUMENT = "list_documents", "read_document"
+LIST_DOCUMENTS, READ_DOCUMENT, REMOVE_DOCUMENT = "list_documents", "read_document", "remove_document"
 MOST_LISTED = 200
 MOST_READ = 60  # passages of one document
 _LISTS = (
@@ -47,8 +50,47 @@ def library_agent(base: KnowledgeBase) -> LegacyToolAgent:
     tools = [
         _tool(LIST_DOCUMENTS, listed, description=_LISTS, takes={}),
         _tool(READ_DOCUMENT, read, description=_READS, takes={"document": what}),
+        _remove(base),
     ]
     return LegacyToolAgent(LIBRARY_AGENT, tools, name="The library", capabilities=("documents",))
+
+
+def _remove(base: KnowledgeBase) -> FunctionTool:
+    async def remove(document_id: int) -> dict[str, Any]:
+        return _shape(await base.remove_document(document_id))
+
+    async def tell(document_id: int) -> str:
+        """Raises for a document that is not there: nobody is asked about nothing."""
+        known = await base.document(document_id)
+        return f'takes the document "{known.title}" out of the collection "{known.collection}"'
+
+    return FunctionTool(
+        ToolSpec(
+            name=REMOVE_DOCUMENT,
+            description="Take one document out of the knowledge base. The file that it was read from stays. "
+            "It can be taken back for 30 days. Prefer manage_collections for a whole collection.",
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "document_id": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": 2**53,
+                        "description": "The document.",
+                    }
+                },
+                "required": ["document_id"],
+                "additionalProperties": False,
+            },
+            origin=Origin.BUILTIN,
+            risk=RiskLevel.REVERSIBLE_WITH_DELAY,
+            effect=Effect.WRITES_STORE,
+            hints=ToolHints(read_only=False, destructive=True, idempotent=True, open_world=False),
+            category="knowledge",
+        ),
+        remove,
+        tell,
+    )
 
 
 async def _documents(base: KnowledgeBase) -> list[StoredDocument]:

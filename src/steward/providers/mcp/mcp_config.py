@@ -109,6 +109,13 @@ def parse_mcp_config(text: str, path: Path = Path("mcp.json")) -> McpConfig:
     return interpret(parse_json(path, text))
 
 
+def server_entries(path: Path) -> dict[str, dict[str, Any]]:
+    """The servers as they are written, by name."""
+    document = read_json(path, fix_missing=FIX_MISSING)
+    interpret(document)
+    return _as_object_form(document.value)["mcpServers"]
+
+
 def change_mcp_config(path: Path, change: Callable[[dict[str, Any]], None]) -> McpConfig:
     """Apply `change` to the file's `mcpServers` object; nothing is written unless the result is valid."""
     with locked(path):

@@ -6,11 +6,14 @@ A change that was accepted goes through even when whoever asked for it leaves me
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
+
+import orjson
 
 from steward.contract.errors import (
     AgentError,
@@ -41,12 +44,18 @@ class AddTool:
 class UpdateTool:
     entry: ToolEntry
     source: str | None = None
+    before: str | None = None  # the fingerprint of what its writer has seen; None: whatever stands there
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveTool:
     name: str
     with_script: bool = False  # the script goes as well: it came with the tool
+
+
+def fingerprint(entry: ToolEntry, source: str | None) -> str:
+    """Another one as soon as the entry or the text of its script is another."""
+    return hashlib.sha256(orjson.dumps([entry.shape(), source], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 Change = AddTool | UpdateTool | RemoveTool
@@ -103,6 +112,12 @@ class RegistryWriter:
         path = self._file.script_of(entry)
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
 
+    def sharing(self, entry: ToolEntry) -> tuple[str, ...]:
+        """The other tools that run the same script."""
+        names = [spec.name for spec in self._agent.manifest().tools if spec.name != entry.name]
+        others = [known for name in names if (known := self._agent.entry(name)) is not None]
+        return tuple(known.name for known in others if known.script == entry.script)
+
     def problem(self) -> str | None:
         return self._agent.problem()
 
@@ -132,6 +147,7 @@ class RegistryWriter:
         async with self._shared(), self._alone():
             reading = await asyncio.to_thread(self._file.read)
             entry, after = _edited(reading.tools, change)
+            await asyncio.to_thread(self._require_as_seen, reading.tools, change)
             self._require_free_name(change)
             script = _Script.of(change, self._file.script_of(entry))
             warnings = await asyncio.to_thread(script.check)
@@ -185,6 +201,16 @@ class RegistryWriter:
                 f"'{owner}' provides a tool named '{change.entry.name}' already.",
                 code=ErrorCode.TOOL_DUPLICATE,
                 fix="Choose another name.",
+            )
+
+    def _require_as_seen(self, tools: LocalTools, change: Change) -> None:
+        if not isinstance(change, UpdateTool) or change.before is None:
+            return
+        stands = tools.get(change.entry.name)
+        if fingerprint(stands, self.source(stands)) != change.before:
+            raise ConflictError(
+                f"The tool '{stands.name}' was changed meanwhile; nothing was written.",
+                fix="Look at it again, then make your change.",
             )
 
     @contextlib.asynccontextmanager

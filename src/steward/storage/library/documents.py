@@ -88,8 +88,23 @@ class PostgresKnowledgeStore(PostgresCollections, PostgresPassages):
         async with self._database.transaction() as session:
             moved = await session.fetch(SQL.moved_documents, collection, list(sources))
             for row in moved:
-                await library_undo.put_away(session, row["id"], row["title"])
+                words = f"removed the document '{row['title']}', which had moved"
+                await library_undo.put_away(session, row["id"], words=words)
         return len(moved)
+
+    async def remove_document(self, document_id: int) -> StoredDocument:
+        """Within a call it can be taken back."""
+        async with self._database.transaction() as session:
+            row = await session.fetchrow(SQL.document_to_remove, document_id)
+            if row is None:
+                raise _no_document(document_id)
+            if undo.call_under_way() is None:
+                await session.execute(undo.SQL.delete_document, document_id)
+            else:
+                words = f"removed the document '{row['title']}'"
+                await library_undo.put_away(session, document_id, words=words)
+        await self.settle(row["collection_id"])
+        return _document(row)
 
     async def settle(self, collection: int) -> None:
         async with self._settling[collection]:
@@ -100,7 +115,7 @@ class PostgresKnowledgeStore(PostgresCollections, PostgresPassages):
     async def document(self, document_id: int) -> StoredDocument:
         row = await self._database.fetchrow(SQL.document, document_id)
         if row is None:
-            raise DocumentError(f"There is no document {document_id}.", fix="List a collection's documents.")
+            raise _no_document(document_id)
         return _document(row)
 
     async def passages_of(self, document_id: int, *, first: int, limit: int) -> Sequence[ReadPassage]:
@@ -172,6 +187,10 @@ async def _copy_chunks(
             (chunk_id, collection, item.length, lexemes.encoded(item.counts)) for chunk_id, item in pairs
         ],
     )
+
+
+def _no_document(document_id: int) -> DocumentError:
+    return DocumentError(f"There is no document {document_id}.", fix="List a collection's documents.")
 
 
 def _document(row: asyncpg.Record) -> StoredDocument:

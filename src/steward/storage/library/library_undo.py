@@ -41,15 +41,14 @@ async def note_document(session: Session, document_id: int, before: Image | None
     return before is not None
 
 
-async def put_away(session: Session, document_id: int, title: str) -> None:
-    """Remove a document so that it can come back."""
+async def put_away(session: Session, document_id: int, *, words: str) -> None:
+    """Remove a document so that it can come back; `words` say what was done."""
     call, image = undo.call_under_way(), await _image(session, document_id)
     if call is None or image is None:
         return
     shelf = await session.fetchval(undo.SQL.chunks_to_shelf, document_id)
     await session.execute(undo.SQL.delete_document, document_id)
     data = _data(image, stands=None, row=image, shelf=shelf)
-    words = f"removed the document '{title}', which had moved"
     await undo.note(session, _step(document_id, data), user=call.user or undo.LOCAL, words=words)
 
 

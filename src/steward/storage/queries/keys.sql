@@ -10,5 +10,8 @@ SELECT id, name, role, user_id, digest, created_at FROM api_keys WHERE id = $1;
 -- name: list_keys
 SELECT id, name, role, user_id, digest, created_at FROM api_keys ORDER BY created_at, id;
 
+-- name: set_role
+UPDATE api_keys SET role = $2 WHERE id = $1 RETURNING true;
+
 -- name: remove_key
 DELETE FROM api_keys WHERE id = $1 RETURNING true;

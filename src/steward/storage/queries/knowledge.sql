@@ -299,6 +299,10 @@ ORDER BY d.source = $1::text DESC, d.id DESC;
 -- name: document
 SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id WHERE d.id = $1;
 
+-- name: document_to_remove
+SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id
+WHERE d.id = $1 FOR UPDATE OF d;
+
 -- name: documents
 SELECT d.*, c.name AS collection FROM kb_documents d JOIN kb_collections c ON c.id = d.collection_id
 WHERE c.name = $1 AND ($3::bigint IS NULL OR (d.source, d.id) > (SELECT source, id FROM kb_documents WHERE id = $3))

@@ -29,6 +29,7 @@ class Identity:
     role: Role
     user: str = LOCAL_USER
     surface: Way | None = None  # our own: the page or the command line; None: another program
+    owner: bool = False  # came with the token of the home itself
 
     @property
     def caller(self) -> Caller:
@@ -42,6 +43,14 @@ class Identity:
     def require_admin(self) -> None:
         """For what depends on more than the route: somebody else's data."""
         Holder(self.name, self.role).require(Role.ADMIN)
+
+    def require_owner(self) -> None:
+        """For what runs programs on this machine as its owner, beside all containment."""
+        if not self.owner:
+            raise ForbiddenError(
+                "Only the owner of this home may do this.",
+                fix="Sign in with 'steward open' on the machine itself.",
+            )
 
 
 def bearer(request: Request) -> str | None:
@@ -59,7 +68,7 @@ async def identify(
     require_patience(request, holder)
     name, word = OF_A_COMMAND
     command = holder.owner and request.headers.get(name) == word
-    return Identity(holder.name, holder.role, holder.user, Way.CLI if command else None)
+    return Identity(holder.name, holder.role, holder.user, Way.CLI if command else None, holder.owner)
 
 
 async def known(request: Request) -> bool:

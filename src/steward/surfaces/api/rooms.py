@@ -26,6 +26,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "routes.notices": frozenset({"notices", "users"}),
     "accounts.users": frozenset({"users"}),
     "routes.agents": frozenset({"agents"}),
+    "routes.servers": frozenset({"servers"}),
     "routes.skills": frozenset({"skills"}),
     "routes.proposals": frozenset({"proposals"}),
     "routes.questions": frozenset({"questions"}),

@@ -32,7 +32,9 @@ from steward.surfaces.web import (
     memory,
     policy,
     schedules,
+    servers,
     tasks,
+    tool_editing,
     tools,
     undo,
 )
@@ -45,7 +47,22 @@ from steward.surfaces.web.visits import VISITS
 logger = logging.getLogger(__name__)
 
 ROOMS = (
-    *(approvals, chat, tasks, documents, schedules, jobs, memory, tools, policy, access, activity, assets),
+    *(
+        approvals,
+        chat,
+        tasks,
+        documents,
+        schedules,
+        jobs,
+        memory,
+        tool_editing,
+        tools,
+        servers,
+        policy,
+        access,
+        activity,
+        assets,
+    ),
     undo,
 )
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]

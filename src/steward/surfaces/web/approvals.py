@@ -155,9 +155,10 @@ async def show_difference(request: Request, identity: Reading, form: Sent, propo
     try:
         edited = _edited(request, form, proposal)
     except InputError as error:
-        return part("difference.html", lines=[], problem=str(error))
+        return part("difference.html", lines=[], problem=str(error), said="")
     lines = [] if edited is None else difference(proposal.arguments, edited)
-    return part("difference.html", lines=lines, problem=None)
+    said = "This is what would run; both versions stay on the record."
+    return part("difference.html", lines=lines, problem=None, said=said)
 
 
 @router.get("/approvals/{proposal_id}/file")

@@ -203,6 +203,39 @@ async def drop(request: Request, identity: Approving, form: Sent, collection: st
     )
 
 
+@router.post("/documents/{document_id}/remove")
+async def remove(request: Request, identity: Approving, form: Sent, document_id: int) -> Response:
+    """The person was asked on the page, about the document as it was shown there."""
+    platform = platform_of(request)
+    known = (await routes.read_document(platform, identity, document_id, limit=1)).document
+    if form["shown"] != known.ingested_at:
+        raise ConflictError("Nothing was removed: it was read anew since.", fix="Look at it again.")
+    asked = await routes.remove_document(platform, identity, document_id, response=Response())
+    result = await confirmed(request, identity, asked)
+    require(result)
+    said = told(f"“{known.title}” is out of the library.", undo=f"/undo?which={result.call_id}")
+    if form["from"] == "list":
+        return Response("", headers=said)
+    where = f"/documents/in/{quote(form['collection'], safe='')}"
+    return Response(status_code=204, headers=said | {"HX-Location": where})
+
+
+@router.post("/documents/projects/{name}")
+async def change_project(request: Request, identity: Using, form: Sent, name: str) -> Response:
+    """It groups these collections from now on, and no others."""
+    projects = (await uploads.list_projects(platform_of(request), identity)).items
+    project = next((each for each in projects if each.name == name), None)
+    if project is None:
+        raise NotFoundError(f"There is no project '{name[:80]}'.", fix="Look at the list again.")
+    now, wanted = set(project.collections), set(form.all("collection"))
+    for action, names in (("link", wanted - now), ("unlink", now - wanted)):
+        if names:
+            arguments = {"action": action, "project_name": name, "collections": ",".join(sorted(names))}
+            require(await call(request, identity, "manage_projects", arguments))
+    said = told("Nothing changed." if now == wanted else f"Changed {name}.")
+    return Response(status_code=204, headers=said | {"HX-Location": "/documents"})
+
+
 @router.post("/documents/projects")
 async def make_project(request: Request, identity: Using, form: Sent) -> Response:
     arguments = {

@@ -9,6 +9,7 @@ from steward.surfaces.api.routes import tasks as task_routes
 from steward.surfaces.api.routes.schedules import NewScheduleBody, ScheduleChangeBody
 from steward.surfaces.api.routes.tasks import TaskChangeBody
 from steward.surfaces.api.state import platform_of
+from steward.surfaces.web.chat import AGENTS
 from steward.surfaces.web.doing import confirmed, require
 from steward.surfaces.web.rendering import page, part, told, unseen_notices
 from steward.surfaces.web.visitor import Approving, Reading, Sent, Using
@@ -16,6 +17,7 @@ from steward.surfaces.web.visitor import Approving, Reading, Sent, Using
 router = APIRouter()
 
 NOTICES = 50
+USUAL = next(iter(AGENTS))  # who does it where nobody is named
 SNOOZED = "in 10 minutes"
 
 
@@ -50,7 +52,7 @@ async def add(request: Request, identity: Using, form: Sent) -> Response:
 @router.get("/schedules/{schedule_id}/edit")
 async def edit(request: Request, identity: Using, schedule_id: str) -> Response:
     schedule = await routes.get_schedule(platform_of(request), identity, schedule_id)
-    return part("schedule_edit.html", schedule=schedule)
+    return part("schedule_edit.html", schedule=schedule, agents=AGENTS, usual=USUAL)
 
 
 @router.post("/schedules/{schedule_id}")
@@ -58,8 +60,11 @@ async def change(request: Request, identity: Using, form: Sent, schedule_id: str
     """Only what was written anew: "tomorrow at 7" left as it is stays that day."""
     platform = platform_of(request)
     now = await routes.get_schedule(platform, identity, schedule_id)
-    said = {"request": " ".join(form["request"].split()), "when": " ".join(form["when"].split())}
-    body = ScheduleChangeBody(**{name: words for name, words in said.items() if words != getattr(now, name)})
+    said = {name: " ".join(form[name].split()) for name in ("request", "when")}
+    changed = {name: words for name, words in said.items() if words != getattr(now, name)}
+    if form["agent"] and form["agent"] != (now.agent or USUAL):
+        changed["agent"] = form["agent"]
+    body = ScheduleChangeBody(**changed)
     if not body.model_fields_set:
         return await _list_again(request, identity)
     result = await routes.change_schedule(platform, identity, schedule_id, body, response=Response())

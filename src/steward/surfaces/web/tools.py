@@ -1,14 +1,13 @@
-"""What Steward can do and who does it: tools with their forms and numbers, servers and their lives."""
+"""What Steward can do: tools with their forms and numbers."""
 
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from steward.contract.deciding import Always
-from steward.contract.errors import InputError
+from steward.contract.deciding import Always, Role
 from steward.policy.approval import assess, needs_person
 from steward.policy.lasting_rules import Lasting
-from steward.surfaces.api.routes import agents, executions, gaps, trust
+from steward.surfaces.api.routes import executions, gaps, trust
 from steward.surfaces.api.routes import tools as routes
 from steward.surfaces.api.shapes import AcceptBody, ToolShape
 from steward.surfaces.api.state import platform_of
@@ -68,6 +67,7 @@ async def show_tool(request: Request, identity: Reading, name: str) -> Response:
         title=tool.name,
         here="tools",
         tool=tool,
+        editable=tool.entry is not None and identity.role >= Role.ADMIN,
         fields=fields_of(tool.input_schema, {"user_id": identity.user}),
         why=assessed.reasons,
         asks=asks is not None,
@@ -99,41 +99,4 @@ async def trust_it(request: Request, identity: Administering, name: str) -> Resp
     return Response(
         status_code=204,
         headers=told(f"{name} runs without asking from now on.") | {"HX-Location": f"/tools/{name}"},
-    )
-
-
-@router.get("/servers")
-async def show_servers(request: Request, identity: Reading) -> Response:
-    listed = await agents.list_agents(platform_of(request), identity)
-    return await page(request, identity, "servers.html", title="Servers", here="servers", agents=listed.items)
-
-
-@router.get("/servers/list")
-async def server_list(request: Request, identity: Reading) -> Response:
-    listed = await agents.list_agents(platform_of(request), identity)
-    return part("servers_list.html", me=identity, agents=listed.items)
-
-
-@router.get("/servers/{agent_id}/health")
-async def health(request: Request, identity: Reading, agent_id: str) -> Response:
-    return part("health.html", health=await agents.agent_health(platform_of(request), agent_id, identity))
-
-
-@router.post("/servers/reload")
-async def reload(request: Request, identity: Administering) -> Response:
-    done = await agents.reload_servers(platform_of(request), identity)
-    changes = [f"{len(names)} {word}" for word, names in done.model_dump().items() if names]
-    words = f"mcp.json was read again: {', '.join(changes) or 'nothing changed'}."
-    return Response(status_code=204, headers=told(words) | {"HX-Location": "/servers"})
-
-
-@router.post("/servers/{agent_id}/{step}")
-async def switch(request: Request, identity: Administering, agent_id: str, step: str) -> Response:
-    doing = {"start": agents.start_agent, "stop": agents.stop_agent}.get(step)
-    if doing is None:
-        raise InputError("A server is started or stopped.", fix="Use one of the two.")
-    agent = await doing(platform_of(request), agent_id, identity)
-    listed = await agents.list_agents(platform_of(request), identity)
-    return part(
-        "servers_list.html", me=identity, agents=listed.items, headers=told(f"{agent_id} is {agent.state}.")
     )

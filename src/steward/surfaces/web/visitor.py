@@ -22,7 +22,7 @@ def _needs(role: Role) -> Callable[..., Any]:
         holder = visit_of(request).holder
         require_patience(request, holder)
         Holder(holder.name, holder.role).require(role)
-        return Identity(holder.name, holder.role, holder.user, Way.PAGE)
+        return Identity(holder.name, holder.role, holder.user, Way.PAGE, holder.owner)
 
     return check
 

@@ -1,4 +1,4 @@
-"""Routes on keys: make, see, revoke. A key's token is shown once, when it is made."""
+"""Routes on keys: make, see, change, revoke. A key's token is shown once, when it is made."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -21,6 +21,10 @@ class NewKey(Strict):
     name: str = Field(min_length=1, max_length=64, examples=["laptop"])
     role: RoleWord = Field(default="use", description="Each role may do what those before it may.")
     user: str = Field(default=LOCAL_USER, min_length=1, max_length=64, description="Whose data it reaches.")
+
+
+class KeyChangeBody(Strict):
+    role: RoleWord = Field(description="What it may do from now on.", examples=["read"])
 
 
 class KeyShape(BaseModel):
@@ -64,6 +68,17 @@ async def add_key(platform: Here, body: NewKey, _: Admin) -> MadeKey:
     """From the first key on, nobody comes in without one."""
     key, token = await platform.keys.add(body.name, Role.parse(body.role), user=body.user)
     return MadeKey(**KeyShape.of(key).model_dump(), token=token)
+
+
+@router.patch("/{id_or_name}")
+async def change_key(
+    platform: Here,
+    id_or_name: Annotated[str, Path(description="A key's id or name.")],
+    body: KeyChangeBody,
+    _: Admin,
+) -> KeyShape:
+    """Let it do more or less, from the next request on. Its token stays."""
+    return KeyShape.of(await platform.keys.change_role(id_or_name, Role.parse(body.role)))
 
 
 @router.delete("/{id_or_name}", status_code=204)

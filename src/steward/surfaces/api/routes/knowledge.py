@@ -2,14 +2,17 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel
 
+from steward.bootstrap.tools.library_tools import REMOVE_DOCUMENT
+from steward.contract.call import PendingApproval, ToolCall
 from steward.contract.errors import ConflictError
 from steward.knowledge.model import StoredDocument
 from steward.knowledge.ports import StoredSpace
-from steward.surfaces.api.identity import Admin, Reader
+from steward.surfaces.api.identity import Admin, Reader, Worker
 from steward.surfaces.api.paging import After, AfterNumber, Limit, cut, overfull
+from steward.surfaces.api.shapes import ToolResultShape
 from steward.surfaces.api.state import Here
 
 router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"])
@@ -189,6 +192,31 @@ async def read_document(
     return ReadDocumentShape(
         document=_document(document), collection=document.collection, items=passages, next=following
     )
+
+
+@router.delete(
+    "/documents/{document_id}",
+    responses={202: {"model": ToolResultShape, "description": "Waits for approval."}},
+)
+async def remove_document(
+    platform: Here,
+    identity: Worker,
+    document_id: Annotated[int, Path(ge=0, le=2**53)],
+    *,
+    response: Response,
+) -> ToolResultShape:
+    """Take it out of the library. It waits for a person's yes (202), and can be undone for 30 days."""
+    await platform.library.base.document(document_id)  # nobody is asked about what is not there
+    call = ToolCall(
+        tool=REMOVE_DOCUMENT,
+        arguments={"document_id": document_id},
+        caller=identity.caller,
+        user=identity.user,
+    )
+    result = await platform.orchestrator.execute(call)
+    if isinstance(result, PendingApproval):
+        response.status_code = 202
+    return ToolResultShape.of(result)
 
 
 @router.get("/queries")

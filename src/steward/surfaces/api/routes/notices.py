@@ -75,6 +75,7 @@ class AddressBody(Strict):
 
 class AddressList(BaseModel):
     items: list[str] = Field(description="Media that have an address; addresses may hold tokens, and stay.")
+    in_settings: list[str] = Field(description="Media that the settings of this program give besides.")
     next: str | None = None
 
 
@@ -139,8 +140,7 @@ async def see_notice(platform: Here, identity: Reader, notice_id: str) -> Notice
 @router.get("/users/{user_id}/addresses")
 async def list_addresses(platform: Here, _: Admin, user_id: str) -> AddressList:
     """Where this user is told, beside the page and the terminal."""
-    user = await platform.tasks.users.get(user_id)
-    return AddressList(items=[medium.value for medium in await platform.notices.addresses.of(user.id)])
+    return await _addresses(platform, (await platform.tasks.users.get(user_id)).id)
 
 
 @router.put("/users/{user_id}/addresses/{medium}")
@@ -151,7 +151,7 @@ async def put_address(
     user = await platform.tasks.users.get(user_id)
     address = platform.notices.senders[medium].check(body.address.strip())
     await platform.notices.addresses.put(user.id, medium, address)
-    return AddressList(items=[each.value for each in await platform.notices.addresses.of(user.id)])
+    return await _addresses(platform, user.id)
 
 
 @router.delete("/users/{user_id}/addresses/{medium}")
@@ -159,4 +159,11 @@ async def remove_address(platform: Here, _: Admin, user_id: str, medium: Medium)
     user = await platform.tasks.users.get(user_id)
     if not await platform.notices.addresses.remove(user.id, medium):
         raise NotFoundError(f"'{user.id}' has no address for {medium.value}.")
-    return AddressList(items=[each.value for each in await platform.notices.addresses.of(user.id)])
+    return await _addresses(platform, user.id)
+
+
+async def _addresses(platform: Here, user: str) -> AddressList:
+    return AddressList(
+        items=[medium.value for medium in await platform.notices.addresses.of(user)],
+        in_settings=[medium.value for medium in platform.notices.postman.in_settings(user)],
+    )

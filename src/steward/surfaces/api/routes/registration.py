@@ -1,12 +1,13 @@
 """Routes that change which Python tools there are: add, update, remove."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from steward.contract.errors import InputError
-from steward.providers.scripts.registry_writer import AddTool, Applied, RemoveTool, UpdateTool
+from steward.contract.errors import ErrorCode, InputError, NotFoundError
+from steward.providers.scripts.registry_writer import AddTool, Applied, RemoveTool, UpdateTool, fingerprint
 from steward.providers.scripts.tools_config import ToolEntry, ToolName, parse_entry
 from steward.surfaces.api.identity import Admin
 from steward.surfaces.api.shapes import ToolShape
@@ -38,6 +39,20 @@ class NewTool(ToolEntry):
 
 class ToolUpdate(NewTool):
     name: ToolName | None = Field(default=None, description="As in the address, where it is given.")  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
+    before: str | None = Field(
+        default=None,
+        max_length=64,
+        description="The `fingerprint` of what you have seen; refused (409) where it was changed since.",
+    )
+
+
+class ToolSource(BaseModel):
+    """A Python tool as a person edits it."""
+
+    entry: dict[str, Any] = Field(description="Its entry in tools.json.")
+    source: str | None = Field(description="Its script's text; null where the script is not there.")
+    fingerprint: str = Field(description="Of both: another one as soon as either changes.")
+    shared_with: list[str] = Field(description="Other tools that run the same script.")
 
 
 class ToolChange(BaseModel):
@@ -54,6 +69,25 @@ async def add_tool(platform: Here, body: NewTool, identity: Admin) -> ToolChange
     return _shape(platform, await platform.undoing.change_tool(platform.writer, change, user=identity.user))
 
 
+@router.get("/{name}/source")
+async def get_source(platform: Here, name: str, _: Admin) -> ToolSource:
+    """A Python tool's entry in tools.json with its script's text."""
+    entry = platform.writer.entry(name)
+    if entry is None:
+        raise NotFoundError(
+            f"tools.json has no tool '{name[:80]}'.",
+            code=ErrorCode.TOOL_NOT_FOUND,
+            fix="Only Python tools have a source here; see 'steward tools list'.",
+        )
+    source = await asyncio.to_thread(platform.writer.source, entry)
+    return ToolSource(
+        entry=entry.shape(),
+        source=source,
+        fingerprint=fingerprint(entry, source),
+        shared_with=list(platform.writer.sharing(entry)),
+    )
+
+
 @router.put("/{name}")
 async def update_tool(platform: Here, name: str, body: ToolUpdate, identity: Admin) -> ToolChange:
     """Replace a tool's definition, and its script when `source` comes along. Calls in flight finish."""
@@ -61,7 +95,7 @@ async def update_tool(platform: Here, name: str, body: ToolUpdate, identity: Adm
         raise InputError(
             f"The body names '{body.name}', the address '{name}'.", fix="Add it under its new name instead."
         )
-    change = UpdateTool(_entry(body, {"name": name}), body.source)
+    change = UpdateTool(_entry(body, {"name": name}), body.source, body.before)
     return _shape(platform, await platform.undoing.change_tool(platform.writer, change, user=identity.user))
 
 
@@ -73,7 +107,7 @@ async def remove_tool(platform: Here, name: str, identity: Admin) -> Response:
 
 
 def _entry(body: NewTool, more: dict[str, Any]) -> ToolEntry:
-    return parse_entry(body.model_dump(mode="json", exclude={"source"}, exclude_unset=True) | more)
+    return parse_entry(body.model_dump(mode="json", exclude={"source", "before"}, exclude_unset=True) | more)
 
 
 def _shape(platform: Here, applied: Applied) -> ToolChange:

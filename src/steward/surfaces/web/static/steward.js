@@ -50,15 +50,22 @@
   });
   // The stream may draw a card anew while the answer to a button on it is on its way: htmx then tells an
   // element that nobody hears any more.
-  document.addEventListener("htmx:beforeRequest", ({ detail: { elt, xhr, requestConfig } }) => {
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    const { elt, xhr, requestConfig } = detail;
+    xhr.addEventListener("error", () => { if (!elt.isConnected) unanswered(); });
     xhr.addEventListener("readystatechange", () => {
-      if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected || !xhr.status) return;
+      if (xhr.readyState !== XMLHttpRequest.DONE) return;
+      // Ended on purpose (something newer takes its place, or the page is left), or not answered, which is said in
+      // words: htmx would write both into the console as faults of a script, by what it names `error` here.
+      if (!xhr.status) detail.error = "";
+      if (elt.isConnected || !xhr.status) return;
       if (xhr.status >= 400) return refused(xhr, requestConfig.verb);
       const said = JSON.parse(xhr.getResponseHeader("HX-Trigger") || "{}")["steward:say"];
       if (said) document.dispatchEvent(new CustomEvent("steward:say", { detail: said }));
     });
   });
-  document.addEventListener("htmx:sendError", () => say("Steward did not answer. Is 'steward up' still running?", { bad: true }));
+  const unanswered = () => say("Steward did not answer. Is 'steward up' still running?", { bad: true });
+  document.addEventListener("htmx:sendError", unanswered);
   document.addEventListener("htmx:beforeSwap", (event) => {
     const boosted = event.detail.requestConfig?.boosted;
     if (boosted && event.detail.xhr.status >= 400 && event.detail.xhr.status !== 401) { event.detail.shouldSwap = true; event.detail.isError = false; }
@@ -117,6 +124,8 @@
   document.addEventListener("htmx:beforeSwap", () => { scrolledDown = nearEnd(); });
   document.addEventListener("htmx:afterSettle", (event) => {
     settle();
+    // It had the focus once: a list that is drawn anew around it must not take it from where somebody writes by now.
+    for (const field of $$("[autofocus]")) field.removeAttribute("autofocus");
     const boosted = event.detail.requestConfig?.boosted;
     if (boosted && event.target === document.body) ($("[data-here]") || $("#message") || $("h1"))?.focus?.({ preventScroll: !$("[data-here]") });
     else if (lastItem && document.activeElement === document.body)

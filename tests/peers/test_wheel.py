@@ -1,11 +1,13 @@
 """The package as a stranger gets it: a wheel in an environment of its own, without this clone."""
 
+import json
 import os
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -37,10 +39,12 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def said(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def said(
+    home: Path, *arguments: str, wheel: str = "wheel", program: str = "steward", **more: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*pypi("wheel", "steward"), *arguments],
-        cwd=home, env=environment(home), capture_output=True, text=True, timeout=60, check=False,
+        [*pypi(wheel, program), *arguments],
+        cwd=home, env=environment(home) | more, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
@@ -64,6 +68,85 @@ def up(home: Path, wheel: str) -> Iterator[str]:
         process.wait(30)
         if process.stdout is not None:
             process.stdout.close()
+
+
+def weight(wheel: str) -> float:
+    """Megabytes of what was installed; what Python compiles from it later is its own."""
+    files = (path for path in (PEERS / wheel).rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(path.stat().st_size for path in files if path.suffix != ".pyc") / 1e6
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_it_weighs_less_than_350_megabytes(wheel: str) -> None:
+    assert weight(wheel) < 350
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_it_brings_no_extra_and_says_how_to_get_each(tmp_path: Path, wheel: str) -> None:
+    findings = {
+        each["what"]: each
+        for each in json.loads(said(tmp_path, "doctor", "--json", wheel=wheel).stdout)["items"]
+    }
+    assert findings["extras"]["fix"] == (
+        'pip install "steward-agents[documents,search,openai,otlp,speed]" adds them.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "extra"),
+    [
+        ("openai:gpt-5", "OPENAI_API_KEY", "openai"),
+        ("ollama:qwen3", "OLLAMA_API_KEY", "openai"),
+        ("anthropic:claude", "ANTHROPIC_API_KEY", "anthropic"),
+        ("mistral:large", "MISTRAL_API_KEY", "mistral"),
+    ],
+)
+def test_a_model_whose_client_is_missing_is_said_to_need_it(
+    tmp_path: Path, model: str, key: str, extra: str
+) -> None:
+    asked = said(tmp_path, "ask", "hello", STEWARD_MODEL=model, STEWARD_DAEMON="off", **{key: "x"})
+    assert (asked.returncode, "EXTRA_MISSING" in asked.stderr) == (1, True)
+    assert f'pip install "steward-agents[{extra}]"' in asked.stderr
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+async def test_it_keeps_tasks_memories_and_plain_documents_and_names_what_it_cannot_read(
+    tmp_path: Path, wheel: str
+) -> None:
+    (tmp_path / "handbook.md").write_text("# Handbook\n\nThe office opens at nine.\n", encoding="utf-8")
+    (tmp_path / "lift.txt").write_text("The lift is broken until Friday.\n", encoding="utf-8")
+    (tmp_path / "page.html").write_text("<p>Hello</p>", encoding="utf-8")
+    with up(tmp_path, wheel) as url:
+        async with httpx.AsyncClient(base_url=url, headers={"X-API-Key": KEY}, timeout=60) as http:
+
+            async def call(tool: str, **arguments: object) -> dict[str, Any]:
+                return (await http.post(f"/v1/tools/{tool}/call", json={"arguments": arguments})).json()
+
+            async def ask(message: str) -> str:
+                return (await http.post("/v1/chat", json={"message": message})).json()["answer"]
+
+            await ask("add buy milk tomorrow to my tasks")
+            tasks = (await http.get("/v1/tasks")).json()["items"]
+            await ask("remember that my sister is called Ada")
+            recalled = await ask("what is my sister called?")
+            searched = await call("web_search", query="anything")
+            await http.post("/v1/knowledge/collections", json={"name": "office"})
+            read = {
+                name: (
+                    await http.put(
+                        f"/v1/knowledge/collections/office/files/{name}",
+                        content=(tmp_path / name).read_bytes(),
+                    )
+                ).text
+                for name in ("handbook.md", "lift.txt", "page.html")
+            }
+            found = await call("query_knowledge_base", query="when does the office open?")
+    assert [task["title"] for task in tasks] == ["buy milk"]
+    assert "Ada" in recalled
+    assert (searched["error_code"], "[search]" in searched["error"]) == ("EXTRA_MISSING", True)
+    assert "EXTRA_MISSING" not in read["handbook.md"] + read["lift.txt"]
+    assert "steward-agents[documents]" in read["page.html"]
+    assert "opens at nine" in str(found["data"])
 
 
 def test_it_says_which_one_it_is_what_it_changes_and_completes_commands(tmp_path: Path) -> None:

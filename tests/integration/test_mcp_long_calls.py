@@ -1,4 +1,4 @@
-"""Servers behind us that go on with a call after their answer: followed, answered, given up, over real HTTP."""
+"""Servers behind us that go on with a call after their answer: followed, answered, given up, over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
-from tests.peers.setup import PEERS, pypi
+from tests.peers.setup import PEERS, ROOT, installed, pypi
 
 KEY = "stw_stranger_0123456789abcdefghijklmnopqrstuvwxyz"
 SECONDS_TO_START = 120
@@ -153,6 +153,24 @@ def test_it_says_which_one_it_is_what_it_changes_and_completes_commands(tmp_path
     assert "changes nothing in the database" in said(tmp_path, "upgrade").stdout
     assert said(tmp_path, "--version").stdout.split()[0] == "steward"
     assert "complete" in said(tmp_path, "--show-completion", "bash").stdout
+
+
+def test_it_runs_and_is_installed_as_a_tool_without_a_clone(tmp_path: Path) -> None:
+    """`uvx` and `uv tool install`, from what `make peers` fetched; pipx does the same with pip."""
+    (wheel,) = (ROOT / "dist").glob("*.whl")
+    uv = [installed(ROOT / ".tools" / "bin" / "uv"), "tool"]
+    locked = ["--offline", "--no-config", "--constraints", installed(ROOT / "requirements.lock")]
+    places = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+
+    def ran(*command: str) -> str:
+        return subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True, check=True
+        ).stdout  # fmt: skip
+
+    once = ran(*uv, "run", *locked, "--from", str(wheel), "steward", "--version")
+    ran(*uv, "install", *locked, str(wheel))
+    assert once == ran(str(tmp_path / "bin" / "steward"), "--version")
+    assert once.split()[0] == "steward"
 
 
 def test_it_brings_its_manual_and_knows_nothing_of_this_clone() -> None:

@@ -105,7 +105,7 @@ def test_a_model_whose_client_is_missing_is_said_to_need_it(
     tmp_path: Path, model: str, key: str, extra: str
 ) -> None:
     asked = said(tmp_path, "ask", "hello", STEWARD_MODEL=model, STEWARD_DAEMON="off", **{key: "x"})
-    assert (asked.returncode, "EXTRA_MISSING" in asked.stderr) == (1, True)
+    assert (asked.returncode, "EXTRA_MISSING" in asked.stderr) == (1, True), asked.stderr
     assert f'pip install "steward-agents[{extra}]"' in asked.stderr
 
 

@@ -131,7 +131,7 @@ new-decision: setup ## Begin a decision with the next number (NAME="one reader o
 
 lock: $(UV) ## Resolve pyproject.toml into requirements.lock again
 	@$(UV) pip compile -q --universal --generate-hashes --no-annotate --no-emit-index-url --no-header \
-		--group dev pyproject.toml -o requirements.lock
+		--group dev --extra all pyproject.toml -o requirements.lock
 
 fix: setup ## Format and apply safe lint fixes
 	@$(BIN)/ruff format -q . ; $(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .

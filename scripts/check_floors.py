@@ -34,7 +34,7 @@ HOMES = {
     "Faces live in surfaces": (("fastapi", "typer", "jinja2"), ("surfaces",)),
     "OpenTelemetry lives in telemetry": (("opentelemetry",), ("telemetry",)),
     "The engine for work lives in work": (("procrastinate", "psycopg", "psycopg_pool"), ("work",)),
-    "Model run times live in models": (("onnxruntime", "tokenizers"), ("models",)),
+    "Model run times live in models": (("onnxruntime", "threadpoolctl"), ("models",)),
 }
 
 

@@ -17,7 +17,7 @@ RULES = "rules of the house's own language, which go along with the taught reade
 GRAMMAR = "the form of a recurrence rule (RFC 5545)"
 CONSENT = "yes, no and which one: strict, and never the reader's business"
 ANSWERS = "reads what a model wrote or a tool returned, not what a person said"
-FORMS = "reads definitions, identifiers, files or messages of programs"
+FORMS = "reads definitions, identifiers, files or messages of programs, or cuts text for a model"
 
 LISTED = {
     RULES: """
@@ -45,7 +45,8 @@ LISTED = {
     """,
     FORMS: """
         agents/skills/book.py conversations/turns.py models/failures.py models/planner/dialogue.py
-        models/planner/preferences.py selection/definitions.py selection/index.py tasks/model.py
+        models/planner/preferences.py models/wordpiece.py selection/definitions.py selection/index.py
+        tasks/model.py
         tasks/reading.py tasks/users.py
     """,
 }

@@ -82,6 +82,7 @@ async def test_everything_needed_is_on_this_machine(settings: Settings) -> None:
         "port": Verdict.GOOD,
         "keys": Verdict.GOOD,
         "tracing": Verdict.NOTE,
+        "extras": Verdict.GOOD,
     }
 
 

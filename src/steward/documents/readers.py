@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from steward.contract import linear_re as re
+from steward.contract.extras import missing
 from steward.documents.markdown import first_heading, markdown_blocks
 from steward.documents.plain import code_blocks, page_blocks, table_blocks, text_blocks
 from steward.knowledge.model import TOO_LARGE, Block, DocumentError
@@ -94,7 +95,11 @@ def decode(data: bytes, name: str) -> str:
 
 
 def _extracted(path: Path, media_type: str) -> tuple[str | None, Iterator[Block]]:
-    import kreuzberg  # noqa: PLC0415 - a third of a second, and text needs none of it
+    try:
+        import kreuzberg  # noqa: PLC0415 - a third of a second, and text needs none of it
+    except ImportError:
+        lacking = missing("documents", f"Reading {path.name}")
+        raise DocumentError(lacking.message, code=lacking.code, fix=lacking.fix) from None
 
     paged = media_type == "application/pdf"
     config = kreuzberg.ExtractionConfig(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from steward.contract.errors import ConfigError, ErrorCode
+from steward.contract.extras import EXTRAS, missing
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -64,6 +65,9 @@ def _read_name(text: str, config: ModelConfig) -> ModelName:
     provider, colon, name = text.partition(":")
     if provider == PLANNER:
         return ModelName(PLANNER, "")
+    if provider in (AZURE, OPENAI, OLLAMA) and not EXTRAS["openai"].installed:
+        lacking = missing("openai", f"The model '{text}'")
+        raise ConfigError(lacking.message, code=lacking.code, fix=lacking.fix)
     if provider == AZURE:
         if not config.azure_is_set:
             raise ConfigError(

@@ -1,5 +1,7 @@
 """Runs the MiniLM graphs that ship with the package: token ids in, one row of numbers out.
 
+onnxruntime runs them where it is installed (the extra `speed`), numpy where it is not (plain_graph.py).
+
 Each text is a call of its own on one thread, so that a result depends on nothing but its text: there is no
 padding, and neither a neighbour nor the number of cores can change a bit. On processors of today that is as
 fast as batches, because one text's tokens already fill the matrix kernels; texts run side by side in threads.
@@ -13,16 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steward.contract.errors import ConfigError, ErrorCode
+from steward.contract.extras import EXTRAS
+from steward.models.plain_graph import PlainSession
+from steward.models.stored_graph import stored_graph
 from steward.models.tables import tables_of, without_tables
-
-if TYPE_CHECKING:
-    import tokenizers
+from steward.models.wordpiece import Pieces, WordPieces
 
 DATA = Path(__file__).parent / "data"
 TOKENIZER = DATA / "minilm-tokenizer.json"
@@ -60,14 +63,11 @@ class MiniLM:
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Word pieces without special tokens."""
-        encoded = self._tokenizer.encode_batch(
-            [text[:CHARACTERS] for text in texts], add_special_tokens=False
-        )
-        return [code.ids[: TOKENS - 2] for code in encoded]
+        return [self.encode(text).ids[: TOKENS - 2] for text in texts]
 
-    def encode(self, text: str) -> "tokenizers.Encoding":
+    def encode(self, text: str) -> Pieces:
         """Word pieces with their places in the text, without special tokens."""
-        return self._tokenizer.encode(text[:CHARACTERS], add_special_tokens=False)
+        return self._tokenizer.encode(text[:CHARACTERS])
 
     def run_feeds(
         self, feeds: Sequence[dict[str, NDArray[np.int64]]], wanted: Sequence[str]
@@ -123,7 +123,7 @@ class MiniLM:
             return _session_of(self._graph, self._inner, self._tables)
 
     @cached_property
-    def _tokenizer(self) -> "tokenizers.Tokenizer":
+    def _tokenizer(self) -> WordPieces:
         with _LOADING:
             self._check()
             return _loaded_tokenizer()
@@ -139,6 +139,9 @@ class MiniLM:
 
 @lru_cache
 def _session_of(graph: Path, inner: str | None, tables: Path | None) -> Any:
+    own, source = graph.read_bytes(), tables or graph
+    if not EXTRAS["speed"].installed:
+        return PlainSession(stored_graph(own, own if tables is None else source.read_bytes()))
     # 0.2 s, only when a text is embedded
     runtime: Any = importlib.import_module("onnxruntime")  # has no types
 
@@ -152,7 +155,6 @@ def _session_of(graph: Path, inner: str | None, tables: Path | None) -> Any:
     options.add_session_config_entry(
         "session.model_external_initializers_file_folder_path", str(graph.parent)
     )
-    own, source = graph.read_bytes(), tables or graph
     model = without_tables(own) + tables_of(own if tables is None else source.read_bytes(), source.name)
     if inner is not None:
         model = _with_output(model, inner)
@@ -164,13 +166,8 @@ def _session_of(graph: Path, inner: str | None, tables: Path | None) -> Any:
 
 
 @lru_cache
-def _loaded_tokenizer() -> "tokenizers.Tokenizer":
-    import tokenizers  # noqa: PLC0415 - see above
-
-    tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+def _loaded_tokenizer() -> WordPieces:
+    return WordPieces.from_file(TOKENIZER)
 
 
 def _with_output(graph: bytes, tensor: str) -> bytes:

@@ -10,15 +10,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 SHARED = frozenset({"words", "words.scale", "positions"})
-_GRAPH = 7  # fields of ModelProto, GraphProto and TensorProto
-_INITIALISER = 5
+GRAPH = 7  # fields of ModelProto, GraphProto and TensorProto
+INITIALISER = 5
 _NAME, _CONTENT, _ELSEWHERE, _IS_ELSEWHERE = 8, 9, 13, b"\x70\x01"
 _PLAIN, _SIZED = 0, 2  # wire types: a number, and what has its size before it
 _FIXED = {1: 8, 5: 4}  # bytes of the others
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class Field:
     number: int
     begin: int  # of the field, its tag included
     value: int  # where what it holds begins
@@ -28,17 +28,17 @@ class _Field:
 def without_tables(model: bytes, names: Collection[str] = SHARED) -> bytes:
     """The model less these tensors."""
     kept: list[bytes] = []
-    for part in _fields(model, 0, len(model)):
-        if part.number != _GRAPH:
+    for part in fields(model, 0, len(model)):
+        if part.number != GRAPH:
             kept.append(model[part.begin : part.end])
             continue
-        inner = _fields(model, part.value, part.end)
+        inner = fields(model, part.value, part.end)
         graph = b"".join(
             model[each.begin : each.end]
             for each in inner
-            if each.number != _INITIALISER or _name(model, each) not in names
+            if each.number != INITIALISER or _name(model, each) not in names
         )
-        kept.append(_field(_GRAPH, graph))
+        kept.append(_field(GRAPH, graph))
     return b"".join(kept)
 
 
@@ -46,17 +46,17 @@ def tables_of(source: bytes, file: str, names: Collection[str] = SHARED) -> byte
     """These tensors of `source`, to be appended to a model that lacks them: `file` is where they are read."""
     tensors = [
         tensor
-        for part in _fields(source, 0, len(source))
-        if part.number == _GRAPH
-        for tensor in _fields(source, part.value, part.end)
-        if tensor.number == _INITIALISER and _name(source, tensor) in names
+        for part in fields(source, 0, len(source))
+        if part.number == GRAPH
+        for tensor in fields(source, part.value, part.end)
+        if tensor.number == INITIALISER and _name(source, tensor) in names
     ]
-    return _field(_GRAPH, b"".join(_field(_INITIALISER, _elsewhere(source, each, file)) for each in tensors))
+    return _field(GRAPH, b"".join(_field(INITIALISER, _elsewhere(source, each, file)) for each in tensors))
 
 
-def _elsewhere(source: bytes, tensor: _Field, file: str) -> bytes:
+def _elsewhere(source: bytes, tensor: Field, file: str) -> bytes:
     """A tensor that says where its content lies."""
-    parts = list(_fields(source, tensor.value, tensor.end))
+    parts = list(fields(source, tensor.value, tensor.end))
     content = next(part for part in parts if part.number == _CONTENT)
     said = b"".join(source[part.begin : part.end] for part in parts if part.number != _CONTENT)
     place = {"location": file, "offset": content.value, "length": content.end - content.value}
@@ -65,25 +65,25 @@ def _elsewhere(source: bytes, tensor: _Field, file: str) -> bytes:
     return said + _IS_ELSEWHERE
 
 
-def _name(model: bytes, tensor: _Field) -> str:
-    parts = _fields(model, tensor.value, tensor.end)
+def _name(model: bytes, tensor: Field) -> str:
+    parts = fields(model, tensor.value, tensor.end)
     return next((model[part.value : part.end].decode() for part in parts if part.number == _NAME), "")
 
 
-def _fields(data: bytes, at: int, end: int) -> Iterator[_Field]:
+def fields(data: bytes, at: int, end: int) -> Iterator[Field]:
     while at < end:
         begin = at
-        tag, at = _number(data, at)
+        tag, at = number(data, at)
         kind = tag & 7
         size = 0
         if kind == _SIZED:
-            size, at = _number(data, at)
+            size, at = number(data, at)
         value = at
-        at = _number(data, at)[1] if kind == _PLAIN else at + _FIXED.get(kind, size)
-        yield _Field(tag >> 3, begin, value, at)
+        at = number(data, at)[1] if kind == _PLAIN else at + _FIXED.get(kind, size)
+        yield Field(tag >> 3, begin, value, at)
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def number(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]

@@ -13,6 +13,7 @@ from fastmcp import FastMCP
 from pydantic import BaseModel, Field
 
 from steward.contract.errors import ConfigError, ErrorCode, ToolError, UnavailableError
+from steward.contract.extras import missing
 from steward.servers.base import READS, new_server
 from steward.servers.pages import (
     LONGEST_URL,
@@ -65,12 +66,17 @@ class PublicEngine:
 
     def _ask(self, params: SearchWebParams) -> list[dict[str, Any]]:
         # Imported on first use: its HTTP engine takes a while to load and most runs never search.
-        from ddgs.ddgs import DDGS  # noqa: PLC0415
-        from ddgs.exceptions import (  # noqa: PLC0415
-            DDGSException,
-            RatelimitException,
-            TimeoutException,
-        )
+        try:
+            from ddgs.ddgs import DDGS  # noqa: PLC0415
+            from ddgs.exceptions import (  # noqa: PLC0415
+                DDGSException,
+                RatelimitException,
+                TimeoutException,
+            )
+        except ImportError:
+            lacking = missing("search", f"Searching with {self.name}")
+            fix = f"{lacking.fix}, or set WEBSEARCH_ENGINE to the address of a SearXNG of yours."
+            raise ToolError(lacking.message, code=lacking.code, fix=fix) from None
 
         try:
             with DDGS(timeout=max(1, round(self.timeout))) as engine:

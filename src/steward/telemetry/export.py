@@ -20,8 +20,10 @@ from urllib.parse import urlsplit
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import IdGenerator
-from opentelemetry.trace import Status
+from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, TraceFlags
 
+from steward.contract.extras import EXTRAS
+from steward.contract.trace_context import TraceContext
 from steward.telemetry.masking import Masker
 from steward.telemetry.spans import SpanSink
 
@@ -57,6 +59,13 @@ class CorrelatedIds(IdGenerator):
         return random.getrandbits(128) or 1
 
 
+def remote_span(trace: TraceContext) -> NonRecordingSpan:
+    """The span of whoever asked, as a parent of ours."""
+    flags = TraceFlags(TraceFlags.SAMPLED)
+    said = SpanContext(int(trace.trace_id, 16), int(trace.span_id, 16), is_remote=True, trace_flags=flags)
+    return NonRecordingSpan(said)
+
+
 class Sender(Protocol):
     """What the OTLP exporters of spans and of metrics have in common."""
 
@@ -69,8 +78,8 @@ S = TypeVar("S", bound=Sender)
 class LazyExporter(Generic[S]):
     """An OTLP exporter that is made when it is first needed, in the background thread that needs it.
 
-    Where nobody listens on this machine there is none: data is dropped at once, without gRPC and its
-    retries. A short command must not wait at its end for a collector that is not there.
+    Where nobody listens on this machine, or gRPC is not installed, there is none: data is dropped at once,
+    without gRPC and its retries. A short command must not wait at its end for a collector that is not there.
     """
 
     def __init__(self, endpoint: str, make: Callable[[str], S]) -> None:
@@ -81,7 +90,7 @@ class LazyExporter(Generic[S]):
         self._closed = False
 
     def sender(self) -> S | None:
-        if self._closed or not listening(self._endpoint):
+        if self._closed or not EXTRAS["otlp"].installed or not listening(self._endpoint):
             return None
         with self._lock:
             if self._sender is None and not self._closed:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import Token
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, assert_never, cast, overload
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, assert_never, cast, o
 from steward.contract.call import Done, Failed, PendingApproval, ToolCall, ToolResult, current_call
 from steward.contract.errors import StewardError
 from steward.contract.tool import RiskLevel
+from steward.contract.trace_context import TraceContext, current_trace
 from steward.orchestrator.ports import CallSpan, Clock
 from steward.telemetry import conventions
 from steward.telemetry.append import SYSTEM_CLOCK
@@ -60,13 +62,14 @@ class Tracing:
         # Imported here: the SDK takes 0.15 s and `steward --help` must not pay for it.
         from opentelemetry import context, trace  # noqa: PLC0415
         from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider, sampling  # noqa: PLC0415
 
         from steward.telemetry.export import (  # noqa: PLC0415
             CorrelatedIds,
             MaskedExporter,
             OtlpExporter,
             SinkExporter,
+            remote_span,
             wanted_trace,
         )
 
@@ -74,12 +77,14 @@ class Tracing:
         self._masker = masker
         self._attach, self._detach = context.attach, context.detach
         self._set_in_context, self._status = trace.set_span_in_context, trace.Status
+        self._current_span, self._remote_span = trace.get_current_span, remote_span
         self._ok, self._error = trace.StatusCode.OK, trace.StatusCode.ERROR
         self._wanted_trace = wanted_trace
         self._sink = SpanSink(folder, clock=clock) if folder else None
         self.provider: TracerProvider = TracerProvider(
             resource=Resource.create({"service.name": service_name}),
             shutdown_on_exit=False,
+            sampler=sampling.ALWAYS_ON,  # whoever asks does not decide what is on record
             id_generator=CorrelatedIds(),
         )
         self._exporters: list[SpanExporter] = []
@@ -173,24 +178,37 @@ class Tracing:
 
     # for the spans below
 
-    def start(
-        self, name: str, attributes: Mapping[str, Any], correlation_id: str | None
-    ) -> tuple["Span", "Token[Context]"]:
+    def start(self, name: str, attributes: Mapping[str, Any], correlation_id: str | None) -> "_Open":
+        """Under our own span where there is one, else under the one that the request came with."""
         token = self._wanted_trace.set(correlation_id)
-        span = self._tracer.start_span(name, attributes=attributes, record_exception=False)
+        asked = current_trace.get()
+        above = None
+        if asked is not None and not self._current_span().get_span_context().is_valid:
+            above = self._set_in_context(self._remote_span(asked))
+        span = self._tracer.start_span(name, above, attributes=attributes, record_exception=False)
         self._wanted_trace.reset(token)
-        return span, self._attach(self._set_in_context(span))
+        said = span.get_span_context()
+        here = TraceContext(f"{said.trace_id:032x}", f"{said.span_id:016x}")
+        return _Open(span, self._attach(self._set_in_context(span)), current_trace.set(here))
 
-    def end(
-        self, span: "Span", token: "Token[Context]", attributes: Mapping[str, Any], failure: str | None
-    ) -> None:
-        span.set_attributes(attributes)
-        span.set_status(self._status(self._ok if failure is None else self._error, failure))
-        self._detach(token)
-        span.end()
+    def end(self, opened: "_Open", attributes: Mapping[str, Any], failure: str | None) -> None:
+        opened.span.set_attributes(attributes)
+        opened.span.set_status(self._status(self._ok if failure is None else self._error, failure))
+        current_trace.reset(opened.trace)
+        self._detach(opened.token)
+        opened.span.end()
 
     def shown(self, text: str) -> str:
         return self._masker.clip(text, SHOWN_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A span that runs, and what to take back when it ends."""
+
+    span: "Span"
+    token: "Token[Context]"
+    trace: "Token[TraceContext | None]"
 
 
 class _Span:
@@ -207,7 +225,7 @@ class _Span:
 
     def _enter(self) -> None:
         self._began = time.perf_counter()
-        self._span, self._token = self._tracing.start(self._name, self._attributes, self._correlation_id)
+        self._open = self._tracing.start(self._name, self._attributes, self._correlation_id)
         self._attributes = {}
 
     def __exit__(
@@ -216,7 +234,7 @@ class _Span:
         if error is not None:
             self._fail(error.code if isinstance(error, StewardError) else type(error).__name__, str(error))
         self._ended()
-        self._tracing.end(self._span, self._token, self._attributes, self._failure)
+        self._tracing.end(self._open, self._attributes, self._failure)
 
     def _fail(self, error_type: str, message: str) -> None:
         self._failure = self._tracing.shown(message) or error_type
@@ -290,7 +308,7 @@ class _AgentSpan(_Span):
 
     def _ended(self) -> None:
         outcome = str(self._attributes.get("result_type") or "failed")
-        trace = format(self._span.get_span_context().trace_id, "032x")
+        trace = format(self._open.span.get_span_context().trace_id, "032x")
         self._tracing.turns.observe((self._agent, outcome), self._elapsed_ms() / 1000, trace=trace)
 
     def finish(

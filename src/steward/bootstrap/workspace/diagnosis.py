@@ -21,6 +21,7 @@ from steward.bootstrap.sharing.shared_registry import SETTLE, SharingStep
 from steward.bootstrap.workspace import home
 from steward.contract.agent import LifecycleState
 from steward.contract.errors import StewardError
+from steward.contract.extras import EXTRAS, PACKAGE, missing
 from steward.models.embedding import NAME
 from steward.models.hosted_embedding import BUILT_IN, hosted_embedder
 from steward.providers.containment.plan import UNCONTAINED, Mechanism
@@ -74,6 +75,7 @@ async def diagnose(
     if away is not None:
         yield _agents(away)
     yield await _tracing(settings)
+    yield _extras()
 
 
 def _explained(what: str, look: Callable[[], Diagnosis]) -> Diagnosis:
@@ -312,10 +314,30 @@ def _agents(away: Mapping[str, str]) -> Diagnosis:
     )
 
 
+def _extras() -> Diagnosis:
+    """Parts that are installed by name."""
+    there = [name for name, extra in EXTRAS.items() if extra.installed]
+    absent = [name for name in EXTRAS if name not in there]
+    detail = f"{', '.join(there) or 'none'} installed"
+    if not absent:
+        return Diagnosis("extras", Verdict.GOOD, detail)
+    return Diagnosis(
+        "extras",
+        Verdict.NOTE,
+        f"{detail}; not {', '.join(f'{name} ({EXTRAS[name].brings})' for name in absent)}.",
+        f'pip install "{PACKAGE}[{",".join(absent)}]" adds them.',
+    )
+
+
 async def _tracing(settings: Settings) -> Diagnosis:
     endpoint = settings.otlp_address
     if endpoint is None:
         return Diagnosis("tracing", Verdict.NOTE, "Export is off; spans are kept in the home's logs.")
+    if not EXTRAS["otlp"].installed:
+        lacking = missing("otlp", f"Sending spans to {endpoint}")
+        return Diagnosis(
+            "tracing", Verdict.NOTE, f"{lacking.message} Spans are kept in the home's logs.", lacking.fix
+        )
     parts = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
     try:
         async with asyncio.timeout(1):

@@ -34,7 +34,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from steward.contract.call import ClientChannel, ToolCall, current_call
+from steward.contract.trace_context import passed_on
 from steward.providers.mcp.links import ServerLink
+from steward.providers.mcp.long_calls import EXTENSION, LongCallOfServer
 from steward.providers.mcp.wire import BadAnswerError, ConnectionLostError
 
 CLIENT = types.Implementation(name="steward", version=package_version("steward-agents"))
@@ -134,8 +136,17 @@ class McpSession:
         self.version = client.protocol_version or ""
         self.modern = self.version in MODERN_PROTOCOL_VERSIONS
         self.capabilities = client.server_capabilities or types.ServerCapabilities()
-        self._meta = {types.PROTOCOL_VERSION_META_KEY: self.version, **_STAMP} if self.modern else None
+        self._meta = {types.PROTOCOL_VERSION_META_KEY: self.version, **self._stamp()} if self.modern else None
         self._wire_headers = link.kind == "http"
+
+    def _stamp(self) -> dict[str, Any]:
+        """Who we are and what we can. A server that can let go of a call hears that we can follow it."""
+        if EXTENSION not in (self.capabilities.extensions or {}):
+            return _STAMP
+        return {
+            **_STAMP,
+            types.CLIENT_CAPABILITIES_META_KEY: {**_CAPABILITIES, "extensions": {EXTENSION: {}}},
+        }
 
     @property
     def in_flight(self) -> int:
@@ -238,6 +249,7 @@ class McpSession:
         on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """A request that the server may answer with questions first (2026-07-28)."""
+        params = passed_on(params)
         answer = await self.request(method, params, headers=headers, on_progress=on_progress)
         rounds = 0
         while answer.get("resultType") == "input_required":
@@ -246,6 +258,8 @@ class McpSession:
                 raise BadAnswerError(f"it asked more than {MAX_ROUNDS} times in a row")
             more = await self._answers(answer)
             answer = await self.request(method, {**params, **more}, headers=headers, on_progress=on_progress)
+        if answer.get("resultType") == "task" and self.modern:
+            return await LongCallOfServer(self, answer, answer=self._answers_to).outcome(answer)
         return answer
 
     async def _answers(self, raw: dict[str, Any]) -> dict[str, Any]:
@@ -259,9 +273,18 @@ class McpSession:
         if not asked.input_requests:
             await asyncio.sleep(_STATE_ONLY_PAUSE)
             return more
+        return {**more, "inputResponses": await self._answered(asked.input_requests)}
+
+    async def _answers_to(self, questions: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            asked = types.InputRequiredResult.model_validate({"inputRequests": questions})
+        except ValidationError:
+            raise BadAnswerError("it asked something that cannot be understood") from None
+        return await self._answered(asked.input_requests or {})
+
+    async def _answered(self, questions: Mapping[str, types.InputRequest]) -> dict[str, Any]:
         # All at once, so that a client which answers several together is asked together.
-        found = await asyncio.gather(*(self._answer(key, one) for key, one in asked.input_requests.items()))
-        return {**more, "inputResponses": dict(found)}
+        return dict(await asyncio.gather(*(self._answer(key, one) for key, one in questions.items())))
 
     async def _answer(self, key: str, question: types.InputRequest) -> tuple[str, dict[str, Any]]:
         context = ClientRequestContext(session=self.client, request_id=key)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from steward.contract.call import Caller, CallerKind
 from steward.contract.deciding import client_name
+from steward.contract.trace_context import TRACEPARENT, TraceContext, trace_of
 from steward.policy.access import LOCAL_USER
 from steward.servers.gateway.link import Context
 from steward.servers.gateway.ports import Member
@@ -61,6 +62,13 @@ def principal(context: Context) -> str:
 
 def caller_of(context: Context) -> Caller:
     return Caller(CallerKind.CLIENT, principal(context))
+
+
+def trace_in(context: Context) -> TraceContext | None:
+    """The trace that a request belongs to: as MCP says it, else as its HTTP request does."""
+    said = (context.meta or {}).get(TRACEPARENT)
+    request = context.request
+    return trace_of(said) or trace_of(None if request is None else request.headers.get(TRACEPARENT))
 
 
 def program_of(context: Context) -> str:

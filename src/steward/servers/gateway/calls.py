@@ -15,13 +15,23 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from steward.contract.call import Caller, CallerKind, Done, Failed, PendingApproval, ToolCall, ToolResult
+from steward.contract.call import (
+    Caller,
+    CallerKind,
+    Done,
+    Failed,
+    PendingApproval,
+    ToolCall,
+    ToolResult,
+    new_id,
+)
 from steward.contract.deciding import Decider, Role, Way
 from steward.contract.errors import ErrorCode, NotFoundError, StewardError
 from steward.contract.federation import decides, question_key
 from steward.contract.runs import RunRecord
 from steward.contract.showing import show
 from steward.contract.tool import RiskLevel
+from steward.contract.trace_context import arrived_with
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.proposals import Proposal
 from steward.policy.access import LOCAL_USER
@@ -35,6 +45,7 @@ from steward.servers.gateway.callers import (
     program_of,
     session_key,
     session_of,
+    trace_in,
     user_of,
 )
 from steward.servers.gateway.conversation import Conversations, Retry, input_required, responses_of, retry_of
@@ -157,6 +168,12 @@ class Calls:
         self, context: Context, params: types.InputResponseRequestParams, target: Target
     ) -> dict[str, Any]:
         """Take this call through the door, or go on with it where it waits for the client's answers."""
+        with arrived_with(trace_in(context)):
+            return await self._through(context, params, target)
+
+    async def _through(
+        self, context: Context, params: types.InputResponseRequestParams, target: Target
+    ) -> dict[str, Any]:
         if (retry := retry_of(params)) is not None:
             return await self._again(context, target, retry)
         if (proposal := decides(context.meta)) is not None:
@@ -167,10 +184,12 @@ class Calls:
 
     async def by_the_way(self, context: Context, target: Target) -> dict[str, Any]:
         """What a client asks while somebody types: through the door, but nobody is asked about it."""
-        result = await self._door.execute(replace(self._call(context, target), incidental=True))
+        with arrived_with(trace_in(context)):
+            result = await self._door.execute(replace(self._call(context, target), incidental=True))
         return answers.contents(self.answer(target.tool, result))
 
     def _call(self, context: Context, target: Target) -> ToolCall:
+        trace = trace_in(context)
         return ToolCall(
             tool=target.tool,
             arguments=target.arguments,
@@ -178,6 +197,7 @@ class Calls:
             user=self.acts_for(target, user_of(context)),
             run=self.runs.of(session_key(context)),
             session=session_of(session_key(context).session, principal(context)),
+            correlation_id=new_id() if trace is None else trace.trace_id,
         )
 
     async def _finish(self, target: Target, context: Context, result: ToolResult) -> dict[str, Any]:

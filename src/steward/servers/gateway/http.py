@@ -23,10 +23,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import HEADER_MISMATCH, SERVER_INFO_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall
+from steward.contract.call import Caller, CallerKind, PendingApproval, ToolCall, new_id
 from steward.contract.errors import ErrorCode
 from steward.contract.federation import decides
 from steward.contract.tool import ToolSpec
+from steward.contract.trace_context import arrived_with
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.servers.gateway.callers import SessionKey, holder, session_of
 from steward.servers.gateway.calls import HANDOVER, Handover
@@ -156,7 +157,8 @@ class HttpGateway:
         self._in_flight[key] = call
         watch = asyncio.get_running_loop().call_later(WATCH_AFTER, call.watch) if call.modern else None
         try:
-            await self._run(call, target, member)
+            with arrived_with(call.trace):
+                await self._run(call, target, member)
         except asyncio.CancelledError:
             if not call.cancelled:
                 raise
@@ -219,6 +221,7 @@ class HttpGateway:
             channel=link,
             run=self._gateway.calls.runs.of(key),
             session=session_of(key.session, member.id),
+            correlation_id=new_id() if call.trace is None else call.trace.trace_id,
         )
         try:
             result = await self._door.execute(work)

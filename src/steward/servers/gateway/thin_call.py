@@ -12,6 +12,7 @@ import orjson
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, InboundLadderRejection, classify_inbound_request
 
+from steward.contract.trace_context import TRACEPARENT, TraceContext, trace_of
 from steward.servers.gateway.requests import (
     JSON_TYPE,
     Receive,
@@ -49,6 +50,13 @@ class ThinCall:
     def wants_progress(self) -> bool:
         meta = (self.params or {}).get("_meta")
         return isinstance(meta, dict) and "progressToken" in meta
+
+    @property
+    def trace(self) -> TraceContext | None:
+        """The trace that it belongs to: as MCP says it, else as its HTTP request does."""
+        meta: Any = (self.params or {}).get("_meta")
+        said = cast("dict[str, Any]", meta).get(TRACEPARENT) if isinstance(meta, dict) else None
+        return trace_of(said) or trace_of(self.headers.get(TRACEPARENT.encode(), b"").decode("latin-1"))
 
     def cancel(self) -> None:
         self.cancelled = True

@@ -14,13 +14,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMap
 from contextlib import suppress
 from typing import Any
 
-import uvloop
-
 from steward.contract.errors import StewardError
 from steward.settings import Settings, load_settings
 from steward.surfaces.background import AGENTS, END, folder
 from steward.surfaces.collector import spare_the_collector
 from steward.surfaces.instance import alone
+from steward.surfaces.loops import runner
 
 IDLE_SECONDS = 15 * 60.0
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -145,7 +144,7 @@ def main() -> int:
         here, settings = folder(), load_settings()
         with alone(settings.home) as mine:
             if mine:
-                uvloop.run(run(settings, folder=here))
+                runner()(run(settings, folder=here))
             else:
                 _tell({"taken": True})
     except StewardError as error:

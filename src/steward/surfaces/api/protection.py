@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from steward.contract import linear_re as re
 from steward.contract.call import new_id
 from steward.contract.errors import ErrorCode
+from steward.contract.trace_context import TRACEPARENT, arrived_with, trace_of
 from steward.servers.gateway.guard import Standing
 from steward.surfaces.api.problems import problem
 from steward.telemetry.numbers import Timings
@@ -66,7 +67,9 @@ class Protection:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         given = headers.get(REQUEST_ID, "")
-        scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else new_id()
+        scope["trace"] = trace = trace_of(headers.get(TRACEPARENT))
+        usual = new_id() if trace is None else trace.trace_id
+        scope["request_id"] = given if _ACCEPTABLE_ID.fullmatch(given) else usual
         scope["guest"] = headers.get("origin", "").lower() in self._origins
         path = scope.get("path", "")
         largest = next((size for paths, size in LARGE_BODIES if paths.fullmatch(path)), self._max_body)
@@ -90,7 +93,8 @@ class Protection:
             if refusal is not None:
                 await refusal.answer(scope, receive, send)
                 return
-            await self._app(scope, receive, send)
+            with arrived_with(scope["trace"]):
+                await self._app(scope, receive, send)
 
         return handle
 

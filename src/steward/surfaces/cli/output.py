@@ -22,6 +22,7 @@ import typer
 from steward.contract.call import Failed, envelope
 from steward.contract.errors import ErrorCode, InputError, StewardError, StorageError
 from steward.contract.showing import WIDTH, ShownCall, show
+from steward.surfaces.loops import runner
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -85,12 +86,8 @@ def _unexpected(error: Exception) -> StewardError:
 
 
 def _runner(long_lived: bool) -> Callable[[Coroutine[Any, Any, int | None]], int | None]:
-    """What serves for long runs on the faster loop, where there is one."""
-    if long_lived and sys.platform != "win32":
-        import uvloop  # noqa: PLC0415 - most commands never need it
-
-        return uvloop.run
-    return asyncio.run
+    """What serves for long runs on the faster loop, where there is one; most commands never need it."""
+    return runner() if long_lived else asyncio.run
 
 
 async def _await(work: Callable[[], Awaitable[int | None]]) -> int | None:

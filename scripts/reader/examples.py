@@ -17,7 +17,7 @@ from typing import Any
 
 import written
 
-from steward.language.acts import ACTS, Act
+from steward.language.acts import ACTS, SpeechAct
 from steward.language.layout import Encoded, Layout, ToolText, lay_out, tokens_of, tool_text
 from steward.language.slots import SlotKind
 
@@ -109,21 +109,21 @@ def from_talk(folder: Path) -> Iterator[Row]:
 def act_rows(folder: Path, rows: list[Row], rng: random.Random) -> list[Row]:
     """Which of the three acts each line is, and that whoever asks something of a tool does not only talk."""
 
-    def told(act: Act) -> Row:
+    def told(act: SpeechAct) -> Row:
         return {"name": act.value, "description": ACTS[act], "inputSchema": {}}
 
     found: list[Row] = []
-    for act, name in ((Act.TALK, "talk"), (Act.WISH, "wish"), (Act.ASK, "ask")):
+    for act, name in ((SpeechAct.TALK, "talk"), (SpeechAct.WISH, "wish"), (SpeechAct.ASK, "ask")):
         wrong = [told(each) for each in ACTS if each is not act]
         for line in filter(None, map(str.strip, (folder / f"{name}.txt").read_text().splitlines())):
             found.append({"request": line, "right": [told(act)], "wrong": wrong, "source": "acts"})
     talks = [row["request"] for row in rows if not row["tools"]]
-    wrong = [told(Act.WISH), told(Act.ASK)]
+    wrong = [told(SpeechAct.WISH), told(SpeechAct.ASK)]
     found += [
-        {"request": each, "right": [told(Act.TALK)], "wrong": wrong, "source": "acts"} for each in talks
+        {"request": each, "right": [told(SpeechAct.TALK)], "wrong": wrong, "source": "acts"} for each in talks
     ]
     served = [row["request"] for row in rows if row["calls"] and row["source"].startswith("written")]
-    talk = [told(Act.TALK)]
+    talk = [told(SpeechAct.TALK)]
     return found + [
         {"request": each, "right": [], "wrong": talk, "source": "acts"}
         for each in rng.sample(served, min(SERVED, len(served)))

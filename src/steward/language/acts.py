@@ -12,19 +12,19 @@ from steward.language.reading import RequestReader
 from steward.language.thresholds import DEFAULT
 
 
-class Act(StrEnum):
+class SpeechAct(StrEnum):
     TALK = "only_talk"
     WISH = "do_something"
     ASK = "answer_question"
 
 
 ACTS = {
-    Act.TALK: (
+    SpeechAct.TALK: (
         "The person only talks: greets, thanks, moans, jokes, remarks, gives an opinion, tells news or "
         "takes something back. Nothing is to be done, kept or looked up."
     ),
-    Act.WISH: "The person wants something to be done, changed, added, sent, started or kept in mind.",
-    Act.ASK: "The person wants to know something and waits for an answer.",
+    SpeechAct.WISH: "The person wants something to be done, changed, added, sent, started or kept in mind.",
+    SpeechAct.ASK: "The person wants to know something and waits for an answer.",
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from steward.agents.researcher.evidence import MEMORY, WEB, SourcePassage, host_of
-from steward.agents.researcher.questions import about_now, keywords
+from steward.agents.researcher.questions import about_now, keywords, names_in
 from steward.agents.researcher.quotable import agreed_name, sentences
 from steward.agents.researcher.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
@@ -19,6 +19,8 @@ MOST_QUOTES = 3  # for one question
 _NEAR_BEST = 0.75  # of the best quote's score, for another one to be worth reading
 READS = 0.35  # relevance from which a passage of the library is read as an answer
 NEAR = 0.12  # and from which it is worth showing where nothing answers
+WEIGHT, NEARLY = 20.0, 2.5  # of likeness beside log-odds, and how much both must make to come near
+ALIKE, SURELY_ALIKE = 0.28, 0.4  # likeness from which a memory may be meant, and from which it is
 _EXCERPT = 320  # characters to which a quote may grow
 _FRESH_NOW = timedelta(hours=1)  # for what is asked about today
 
@@ -90,6 +92,28 @@ def _narrowed(question: str, text: str, relevance: Relevance) -> str:
     scores = relevance.scores(question, lines) if len(lines) > 1 else [0.0]
     least = max(ANSWERS, max(scores) * _NEAR_BEST)
     return "\n".join(line for line, score in zip(lines, scores, strict=False) if score >= least) or text
+
+
+def find_by_meaning(question: str, among: Sequence[SourcePassage], relevance: Relevance) -> Finding:
+    """The one memory that comes nearest, though it may share no word with the question.
+
+    Two models judge it, each on its own: the search by how alike the two texts are, the reranker by how well
+    the one answers the other. A name that is asked about must stand in it.
+    """
+    names = names_in(question)
+    told = [each for each in among if names <= set(stems(each.text))]
+    odds = relevance.odds(question, [each.text for each in told])
+    alike = [2 * each.score for each in told]
+    rated = [
+        (odd + WEIGHT * like, like, odd, at) for at, (odd, like) in enumerate(zip(odds, alike, strict=False))
+    ]
+    best = max(rated, default=None)
+    if best is None or best[0] < NEARLY or best[1] < ALIKE:
+        return Finding(question)
+    passage = told[best[3]]
+    surely = best[1] >= SURELY_ALIKE and best[2] > 0
+    quote = Quote(passage.text.strip(), passage.source, min(1.0, best[1]))
+    return Finding(question, (quote,), answered=surely)
 
 
 def find_in_library(

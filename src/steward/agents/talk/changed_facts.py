@@ -51,7 +51,7 @@ _KEEP_FIRST = re.compile(
 )
 _NEW = re.compile(r"^(?P<whose>my|our)\s+new\s+", _I)
 _REMEMBER = re.compile(
-    r"^(?:please\s+)?(?:remember|keep in mind|bear in mind|memori[sz]e)(?:\s+that|"
+    r"^(?:please\s+)?(?:remember|keep in mind|bear in mind|memori[sz]e|note|make a note)(?:\s+that|"
     r"\s*[:,-])?\s+(?P<fact>\S.*)$",
     _I,
 )
@@ -80,7 +80,7 @@ class _Known(NamedTuple):
 
 def told_fact(dialogue: Dialogue) -> Decision | None:
     """What is noted, put right or told anew; None where a sentence does nothing of it."""
-    return _put_right(dialogue) or _to_remember(dialogue) or _corrected(dialogue)
+    return _put_right(dialogue) or _corrected(dialogue) or _to_remember(dialogue)
 
 
 # --- noted in so many words ---
@@ -182,8 +182,7 @@ def _spoken_of(dialogue: Dialogue) -> _Known | None:
     shared = [each for each in _items(looked[0]) if asked & set(stems(_content(each)))]
     if shared:
         best = max(shared, key=lambda each: len(asked & set(stems(_content(each)))))
-        stated = cast("Mapping[str, Any]", best.get("metadata") or {}).get("kind") == "fact"
-        return None if stated else _Known(_content(best), str(best.get("id")))
+        return None if _is_stated(best) else _Known(_content(best), str(best.get("id")))
     found = _ASKED.match(dialogue.said_before.strip(" ?.!"))
     if found is None or _NO_THING.match(found["subject"]):
         return None
@@ -196,13 +195,14 @@ def _spoken_of(dialogue: Dialogue) -> _Known | None:
 def _corrected(dialogue: Dialogue) -> Decision | None:
     """What somebody says of themselves as a change takes the place of what is remembered about the same."""
     kept = [step for step in dialogue.steps if step.tool == STORES]
-    said = _LEAD.sub("", _KEEP.sub("", dialogue.utterance)).strip()
-    if (
-        not _CORRECTS.search(said)
-        or not (is_statement(said) or _OF_ONESELF.match(said))
-        or said.endswith("?")
-    ):
+    said = _LEAD.sub("", _KEEP.sub("", with_apostrophes(dialogue.utterance))).strip()
+    asked_to = _REMEMBER.match(said)
+    said = asked_to["fact"] if asked_to else said
+    of_oneself = is_statement(said) or _OF_ONESELF.match(said) is not None
+    if not _CORRECTS.search(said) or not (asked_to or of_oneself) or said.endswith("?") or ordered(said):
         return None
+    if kept and kept[0].arguments.get("corrected_id"):
+        return _told(kept[0])
     fact = _as_it_is_now(said)
     if not subject_of(fact) and not _OF_ONESELF.match(fact):
         return None
@@ -218,7 +218,15 @@ def _corrected(dialogue: Dialogue) -> Decision | None:
     if old is None:
         return None
     memo = {"instead": {"id": old.get("id"), "content": _content(old)}}
-    return Call(tool=STORES, arguments={"content": fact}, goal=0, confidence=1.0, memo=memo)
+    # Of the very same subject it takes the place at once; of a like one the person is asked.
+    same = set(stems(subject_of(fact))) == set(stems(subject_of(_content(old)))) != set()
+    place = {"corrected_id": old.get("id")} if same and not _is_stated(old) else {}
+    return Call(tool=STORES, arguments={"content": fact, **place}, goal=0, confidence=1.0, memo=memo)
+
+
+def _is_stated(item: Mapping[str, Any]) -> bool:
+    """A fact that was kept apart, which only its own tool changes."""
+    return cast("Mapping[str, Any]", item.get("metadata") or {}).get("kind") == "fact"
 
 
 def _replaced(fact: str, kept: Step, looked: Step) -> Decision:
@@ -243,7 +251,10 @@ def _as_it_is_now(said: str) -> str:
 
 
 def _same_subject(fact: str, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    told = set(stems(fact))
+    told, subject = set(stems(fact)), set(stems(subject_of(fact)))
+    for each in items:
+        if subject and subject == set(stems(subject_of(_content(each)))):
+            return each
     for each in items:
         known = set(stems(_content(each)))
         if known and told != known and len(known & told) / len(known) >= SAME_SUBJECT:

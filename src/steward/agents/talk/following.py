@@ -6,8 +6,9 @@ told apart is asked. Which sentences these are is said by `followups`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import takewhile
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -18,11 +19,11 @@ from steward.agents.talk.followups import (
     Naming,
     Repeating,
     SameFor,
-    TakeBack,
     Valued,
     read_follow_up,
 )
 from steward.agents.talk.own_things import choice
+from steward.agents.talk.taking_back import TakeBack, without_reasons
 from steward.agents.talk.whole import AFTERWARDS, REST, in_full
 from steward.agents.tasks import task_words as words
 from steward.agents.tasks.task_changes import due_text
@@ -68,7 +69,8 @@ class FollowUps:
     """Implements the planner's `Procedure` and `Completing`."""
 
     def complete(self, dialogue: Dialogue, now: datetime) -> Dialogue:
-        return in_full(dialogue, now)
+        plainly = None if dialogue.asked else without_reasons(dialogue.utterance)
+        return replace(dialogue, utterance=plainly) if plainly else in_full(dialogue, now)
 
     def decide(
         self,
@@ -91,6 +93,20 @@ class FollowUps:
 def _asked_about(asked: Mapping[str, Any]) -> Step:
     """The call whose thing was asked for, as it is to be made again."""
     return Step(tool=str(asked.get("tool")), arguments=dict(asked.get("arguments") or {}))
+
+
+def _undone_last(dialogue: Dialogue) -> list[Step]:
+    """The undos after which nothing else was done or shown, the latest first."""
+    acts = (step for step in reversed(dialogue.earlier) if not step.helper)
+    return list(takewhile(_is_undo, acts))
+
+
+def _is_undo(step: Step) -> bool:
+    return step.tool == UNDO and step.failure is None and not step.arguments.get("id")
+
+
+def _changes_in(undo: Step) -> int:
+    return len(_data(undo).get("undone") or ()) or 1
 
 
 def _last_act(dialogue: Dialogue) -> Step | None:
@@ -127,7 +143,10 @@ class _FollowUp:
 
     # --- taking back ---
 
-    def _take_back(self, said: TakeBack) -> Decision | None:
+    def _take_back(self, said: TakeBack) -> Decision | None:  # noqa: PLR0911 - one line a case
+        undone = _undone_last(self._dialogue)
+        if said.again and undone and UNDO in self._there:
+            return self._done_again(said, undone)
         if self._last.failure is not None or UNDO not in self._there or not self._changed:
             return None
         if self._last.tool == words.DELETE:
@@ -136,16 +155,34 @@ class _FollowUp:
             return None
         if self._made:
             return self._told()
-        if said.count == 1 and self._came_to_nothing:  # the change before it was not spoken of
+        count = said.count or self._done_with_it
+        if count == 1 and self._came_to_nothing:  # the change before it was not spoken of
             return Tell(text=NOTHING_CHANGED, confidence=1.0)
-        count = self._done_with_it if said.them else said.count
         return self._call(UNDO, {"count": count} if count > 1 else {})
+
+    def _done_again(self, said: TakeBack, undone: Sequence[Step]) -> Decision:
+        """What was taken back just now is done again, undo by undo, the last one first."""
+        done = {step.arguments.get("id") for step in self._made}
+        failed = any(step.failure is not None for step in self._made)
+        wanted = said.count or sum(map(_changes_in, undone))
+        for step in undone:
+            if wanted <= 0 or failed:
+                break
+            wanted -= _changes_in(step)
+            if _data(step).get("id") not in done:
+                return self._call(UNDO, {"id": _data(step).get("id")})
+        return self._told()
 
     @property
     def _done_with_it(self) -> int:
-        """How many changes the turn made that made the last one."""
-        same = [step for step in self._dialogue.earlier if step.turn == self._last.turn]
-        return sum(step.tool in words.CHANGING and step.failure is None for step in same)
+        """How many changes the turn made that made the last one; else how many of its kind came in a row."""
+        acts = [step for step in self._dialogue.earlier if not step.helper]
+        same = sum(
+            step.turn == self._last.turn and step.tool in words.CHANGING and step.failure is None
+            for step in acts
+        )
+        kind = takewhile(lambda step: step.tool == self._last.tool and step.failure is None, reversed(acts))
+        return same if same > 1 else max(1, sum(1 for _ in kind))
 
     def _brought_back(self) -> Decision | None:
         """What was deleted is undone where it is kept; where it is final, the task is added anew."""
@@ -227,7 +264,9 @@ class _FollowUp:
         due = self._date(said)
         if due is not None:
             return {"due_date": self._on_its_day(due)}
-        urgency = find_priority(said)
+        urged = self._last.arguments.get("priority") is not None
+        urgency = find_priority(said) or (find_priority(f"{said} priority") if urged else None)
+        said = said if urgency is None or urgency.span[1] <= len(said) else f"{said} priority"
         whole = urgency is not None and urgency.span == (0, len(said))
         return {"priority": urgency.priority.value} if urgency is not None and whole else {}
 
@@ -281,7 +320,7 @@ class _FollowUp:
             return self._another(rest, due, does=followed.does)
         if self._last.tool not in TOUCHING or due is not None:
             return None
-        found = self._candidates(rest)
+        found = self._others() if followed.other and not rest else self._candidates(rest)
         if isinstance(found, Call):
             return found
         if not found:

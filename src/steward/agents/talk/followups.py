@@ -6,26 +6,17 @@ by whoever follows them (`following`).
 
 from dataclasses import dataclass
 
+from steward.agents.talk.taking_back import TakeBack, read_take_back
 from steward.agents.talk.whole import of_the_list
 from steward.contract import linear_re as re
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
-from steward.models.planner.words import NUMBER_WORDS, intention, is_question
+from steward.models.planner.words import intention, is_question
 from steward.tasks.matching import stem
 from steward.tasks.verbs import TASK_VERBS
 
 LONGEST = 8  # words; whoever says more says it whole
 SHORT = 4  # words of a bare date or a bare priority: "tomorrow please"
-
-
-@dataclass(frozen=True, slots=True)
-class TakeBack:
-    """What was done last was not meant; the last few things."""
-
-    count: int = 1
-    them: bool = False  # all that was done in that turn
-    wanted: bool = False  # what is gone is wanted back, in so many words
-    added: bool = False  # said of what was added: anything else it would delete
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +36,7 @@ class SameFor:
 
     rest: str
     does: bool = False  # something of its own to do: another task, after one was added
+    other: bool = False  # "the other call": what is left of its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,53 +86,10 @@ _MEANT = re.compile(
     r"make (?:it|that))\b[\s,]*)+",
     _I,
 )
-_IT = r"(?:it|that|this|them|those|everything|both|that one|that task)"
-_AS_IT_WAS = (
-    r"(?: (?:(?:to )?(?:how|what|when|where|the way)|as) (?:it|they) (?:was|were)\b[^,;]*|"
-    r" again| on(?:to)?(?: (?:the|my) list)?)*"
-)
-_BACK = re.compile(
-    rf"^(?:and |please )*(?:(?:(?:change|put|set|move|turn|switch|bring|get|give me) (?P<them>{_IT})|"
-    rf"(?:i )?want {_IT}) "
-    rf"back{_AS_IT_WAS}|(?:(?:leave|keep) (?!with\b)\S.{{0,40}}? |^)(?:as|where|how|when) (?:it|"
-    rf"they) (?:was|were)(?: before)?|reopen {_IT}|"
-    rf"revert(?: {_IT})?|"
-    rf"restore {_IT}|i (?:didn't|did not|haven't|have not)(?: yet| actually)?(?: (?:do|done|finish|"
-    rf"finished) {_IT})?|"
-    r"that was (?:a mistake|not meant)|that(?:'s| is) not what i (?:meant|wanted|"
-    r"said))\b[\s.!,]*(?P<more>.*)$",
-    _I,
-)
-_WRONG = re.compile(r"^that was wrong\W*$", _I)
-_WANTED = re.compile(
-    rf"^(?:and |please |can you |could you |dear,? |(?:can|could|may) (?:i|we) |"
-    rf"i'd like to )*(?:(?:bring|get|put|give me|have) {_IT} back|"
-    rf"restore {_IT}|(?:i )?want {_IT} back|"
-    rf"i (?:do |still |actually |did )+(?:need|want) {_IT}|i shouldn't have (?:deleted|removed|"
-    rf"done) {_IT}|undo(?: {_IT})?|"
-    rf"un-?delete(?: {_IT})?|add {_IT} (?:back|again)|take {_IT} back|keep {_IT} after all|revert(?: {_IT})?)"
-    r"(?: (?:again|please|on(?:(?:to)? (?:the|my) list)?|after all))*$",
-    _I,
-)
-_NOT_KEPT = re.compile(
-    rf"^(?:please )?(?:don't|do not) (?:remember|keep|store|save|note|add|do|"
-    rf"bother with) {_IT}(?: (?:then|after all))?$",
-    _I,
-)
-_OFF_AGAIN = re.compile(
-    rf"^(?:please )?(?:take|cross|strike|get) {_IT} (?:back )?off(?: (?:of )?(?:the|"
-    rf"my) list)?(?: again| after all)?$",
-    _I,
-)
-_SEVERAL_BACK = re.compile(
-    r"^(?:undo|revert|scrap|take back|put back) (?:(?:the )?last (?P<n>two|three|four|five|\d{1,2})(?: "
-    r"\w+)?|both(?: of (?:them|those))?|them both|"
-    r"those two|the two)(?: back)?$",
-    _I,
-)
 _REGRET = re.compile(r"^(?:oops|whoops|sorry|actually|my mistake|my bad|wait|hold on|oh no)\b", _I)
 _BETTER = re.compile(
-    r"\s+(?:(?:is|would be|'s|works|suits me|fits|might be)\s+(?:much |a bit )?better(?: for me)?|"
+    r"\s+(?:(?:is|would be|'s|works|suits me|fits|might be)\s+(?:much |a bit )?"
+    r"(?:better|enough|fine|plenty)(?: for me)?|will do|"
     r"instead|rather|please|then)$|,?\s+(?:i mean(?:t)?|with an? \w{1,2})$",
     _I,
 )
@@ -150,10 +99,11 @@ _DENIED = re.compile(
     _I,
 )
 _OTHER = re.compile(r"^(?:the )?other(?: one)?\W*$", _I)
+_OTHER_OF_KIND = re.compile(r"^(?:the |my )?others?\b\s*(?P<kind>.*)$", _I)
 _SAME = re.compile(
     r"^(?:and )?(?:(?:do )?(?:the )?same (?:thing )?(?:again )?(?:for|with|to|goes for|about)|"
     r"(?:what|how) about|"
-    r"(?:and )?(?:do|finish|complete|mark|delete|remove|move) that (?:for|with|to)|likewise(?: for)?|"
+    r"(?:and )?(?:do|finish|complete|mark|delete|remove) that (?:for|with|to)|likewise(?: for)?|"
     r"ditto(?: for)?)\s+"
     r"(?P<rest>.+)$",
     _I,
@@ -179,9 +129,8 @@ _BUT_NOT = re.compile(
 _STILL = re.compile(
     r"^(?P<what>[^,;]{2,80}?)\s*[,;]\s*(?:and |but )?.*\b(?:still|yet|not done|haven't|isn't done)\b.*$", _I
 )
-_I_DID = re.compile(r"^(?P<what>.+?)\s+(?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?[a-z]+$", _I)
-_SCRATCH = re.compile(
-    rf"^(?:(?:oh|no|actually|wait|sorry|ok)\b[\s,]*)*(?:scratch|strike|scrap|belay) {_IT}(?: last one)?$", _I
+_I_DID = re.compile(
+    r"^(?P<what>.+?)\s+(?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?(?P<verb>[a-z]+)$", _I
 )
 _HAVENT = re.compile(
     r"^i (?:haven't|didn't|have not|did not)(?: yet)?(?: (?:do|done) (?:it|"
@@ -205,7 +154,8 @@ _VALUED = re.compile(
     r"^(?:and |but )*(?:(?:it|that|this)(?:'s| is| was|'ll be| will be)?(?: (?:needs?|has|have|ought|"
     r"should|must|is meant))?(?: to| be)*\s+"
     r"(?:done |doing |finished |ready |due |sorted |happening )?(?:be )?(?:by |on |for |at |before |until )?|"
-    r"(?:it's|that's) due )(?P<value>\S.*)$",
+    r"(?:it's|that's) due |(?:the|its) (?:(?:due )?(?:date|day|time)|deadline|priority) (?:is|should be|"
+    r"was) (?:on |at )?)(?P<value>\S.*)$",
     _I,
 )
 _FIRST = re.compile(r"^(?:and |but )*(?:do|put) (?:it|that|this)(?: one)? first\b", _I)
@@ -232,7 +182,7 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     said = dropped["rest"] if dropped else said
     opened = _OPENING.sub("", said)
     bare, hedged = _without_hedges(said)
-    back = _taken_back(opened, bare, said)
+    back = read_take_back(said)
     if back is not None:
         return back
     again = _REPEATING.match(opened) or _RULE.match(opened)
@@ -244,37 +194,16 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     found = _instead(said, bare, hedged=hedged)
     if found is not None:
         return found
-    valued = _VALUED.match(opened)
     if _FIRST.match(opened):
         return Valued("high priority")
-    if valued is not None and len(said.split()) <= LONGEST:
+    new = _BUT_NOT.match(opened)
+    valued = _VALUED.match(new["new"] if new else opened)
+    if valued is not None and len(valued["value"].split()) <= LONGEST:
         return Valued(valued["value"])
     short = (
         len(opened.split()) <= SHORT and not hedged and not _AND.match(opened) and _names_something(opened)
     )
     return Valued(opened, bare=True) if short else None
-
-
-def _taken_back(*wordings: str) -> TakeBack | None:
-    opened = wordings[0]
-    several = _SEVERAL_BACK.match(opened)
-    if several is not None:
-        return TakeBack(2 if several["n"] is None else _count(several["n"]))
-    back = next((found for each in wordings if (found := _BACK.match(each))), None)
-    if back is not None and (not back["more"] or _BACK.match(back["more"])):
-        them = (back["them"] or "").lower() in (
-            "them",
-            "those",
-            "both",
-            "everything",
-        ) or "they were" in opened
-        return TakeBack(them=them, wanted=any(map(_WANTED.match, wordings)))
-    ways = (_NOT_KEPT, _WRONG, _SCRATCH)
-    if any(way.match(each) for each in wordings for way in ways):
-        return TakeBack()
-    if any(map(_OFF_AGAIN.match, wordings)):
-        return TakeBack(added=True)
-    return TakeBack(wanted=True) if any(map(_WANTED.match, wordings)) else None
 
 
 def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:  # noqa: PLR0911 - one line a form
@@ -297,7 +226,7 @@ def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:
         return None
     if hedged and _REGRET.match(said):
         preferred = _SAY_SO.sub("", preferred)
-    did = _I_DID.match(preferred) if hedged and old else None
+    did = _I_DID.match(preferred) if hedged else None
     preferred = did["what"] if did else preferred
     have = _I_HAVE.match(preferred) if hedged else None
     if have is not None and stem(have["verb"].lower()) != have["verb"].lower():
@@ -320,10 +249,6 @@ def _without_hedges(said: str) -> tuple[str, bool]:
         left = denied
 
 
-def _count(said: str) -> int:
-    return NUMBER_WORDS.get(said.lower()) or (int(said) if said.isdigit() else 1)
-
-
 def _same(said: str) -> SameFor | None:
     for pattern in (_SAME, _AND, _TOO, _ONLY):
         found = pattern.match(said)
@@ -332,6 +257,9 @@ def _same(said: str) -> SameFor | None:
             named = rest["rest"] if rest else found["rest"]
             again = _SAME.match(named)  # "and the same for bread"
             named = again["rest"] if again else named
+            other = _OTHER_OF_KIND.match(named)
+            if other is not None and not of_the_list(named):
+                return SameFor(other["kind"], other=True)
             if of_the_list(named) or _names_something(named):
                 return SameFor(named)
             return SameFor(named, does=True) if pattern in (_AND, _TOO) and _is_to_do(named) else None

@@ -87,7 +87,7 @@ class GoalFinder:
         apart = sum(max(len(self._read(part, tools, now)), 1) for part in parts)
         # "Add water the plants and change the bulb": as one it is said as well, and of one kind.
         alike = len({goal.tool.name for goal in whole}) == 1
-        return () if len(whole) > apart or (alike and len(whole) == apart) else parts
+        return () if alike and len(whole) >= apart else parts
 
     def _several(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
         """What several wishes ask for, each read on its own; empty where one of them is no wish."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from steward.agents.talk.followups import Instead, Repeating, SameFor, TakeBack, read_follow_up
+from steward.agents.talk.followups import Instead, Repeating, SameFor, read_follow_up
+from steward.agents.talk.taking_back import TakeBack
 
 
 @pytest.mark.parametrize(
@@ -19,10 +20,16 @@ from steward.agents.talk.followups import Instead, Repeating, SameFor, TakeBack,
         ("also on friday", SameFor("on friday")),
         ("and on saturday?", SameFor("on saturday")),
         ("what about the done ones?", SameFor("the done ones")),
-        ("change it back", TakeBack()),
-        ("oh no, put it back", TakeBack(wanted=True)),
-        ("oops, no I didn't. reopen it", TakeBack()),
+        ("change it back", TakeBack(again=True)),
+        ("oh no, put it back", TakeBack(wanted=True, again=True)),
+        ("oops, no I didn't. reopen it", TakeBack(again=True)),
         ("undo both", TakeBack(2)),
+        ("undo the undo", TakeBack(again=True)),
+        ("no, undo that", TakeBack(wanted=True, again=True)),
+        ("they were both fine as they were, put the two back", TakeBack(2, again=True)),
+        ("the old title was nicer, set it back", TakeBack(again=True)),
+        ("neither is finished. reopen both", TakeBack(2, again=True)),
+        ("no, the colour was better before", TakeBack()),
         ("undo the last three", TakeBack(3)),
         ("make it recurring every friday", Repeating("every friday")),
         ("make that weekly", Repeating("weekly")),
@@ -49,6 +56,9 @@ def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> No
         "put the bins out",
         "actually I would like to see all of my tasks for the next week",
         "no, I still want to keep that one",
+        "add milk, put it back on the shelf",
+        "put it back to friday",
+        "should I put it back?",
     ],
 )
 def test_what_stands_on_its_own_is_no_follow_up(said: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from steward.agents.researcher.evidence import MEMORY, WEB, SourcePassage, host_of
-from steward.agents.researcher.questions import about_now, keywords, names_in
+from steward.agents.researcher.questions import about_now, codes_in, keywords, names_in
 from steward.agents.researcher.quotable import agreed_name, sentences
 from steward.agents.researcher.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
@@ -63,12 +63,16 @@ class Freshness:
 
 def find(question: str, among: Sequence[SourcePassage], relevance: Relevance) -> Finding:
     """The sentences that answer a question best, no two saying the same from the same place."""
-    words = set(keywords(question))
+    words, codes = set(keywords(question)), codes_in(question)
     told: list[tuple[str, SourcePassage]] = []
     for passage in among:
         pieces = [passage.text.strip()] if passage.source.kind == MEMORY else sentences(passage.text)
         title = set(stems(passage.source.title))
-        told += [(piece, passage) for piece in pieces if piece and words & (set(stems(piece)) | title)]
+        told += [
+            (piece, passage)
+            for piece in pieces
+            if piece and words & (set(stems(piece)) | title) and codes <= codes_in(piece)
+        ]
     if not told:
         return Finding(question)
     scores = relevance.scores(
@@ -151,7 +155,8 @@ def find_opening(question: str, among: Sequence[SourcePassage]) -> Finding:
 
 def _excerpt(question: str, passage: SourcePassage, relevance: Relevance) -> Quote | None:
     """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
-    pieces = sentences(passage.text)
+    codes = codes_in(question)
+    pieces = [piece for piece in sentences(passage.text) if codes <= codes_in(piece)]
     if not pieces:
         return None
     heading = passage.source.detail or passage.source.title

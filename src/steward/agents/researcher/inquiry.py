@@ -129,11 +129,12 @@ class Inquiry:
         fresh = [
             each for each in _of(usable, MEMORY) if self._judgement.freshness.holds(each, question, self._now)
         ]
-        remembered = find(question, [] if again else fresh, self._judgement.relevance)
+        mine = [] if again else fresh
+        remembered = find(question, mine, self._judgement.relevance)
         if remembered.answered:
             return remembered
         found = find_in_library(question, _of(usable, DOCUMENT), self._judgement.relevance)
-        meant = found if found.answered else find_by_meaning(question, fresh, self._judgement.relevance)
+        meant = found if found.answered else find_by_meaning(question, mine, self._judgement.relevance)
         return meant if meant.answered else found
 
     def _ask_memory(self, questions: Sequence[str]) -> list[Call]:

@@ -13,6 +13,7 @@ from steward.agents.researcher.questions import keywords
 from steward.agents.talk.amending import amended, subject_of
 from steward.agents.talk.followups import Instead, read_follow_up
 from steward.contract import linear_re as re
+from steward.knowledge.memory_rules import replaces
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ordered
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
@@ -30,6 +31,9 @@ _CORRECTS = re.compile(
     _I,
 )
 _NOT_OLD = re.compile(r",?\s+(?:and )?(?:not|instead of|rather than)\s+[^,.;]{1,80}$", _I)
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|must)$", _I
+)
 _OF_ONESELF = re.compile(r"^(?:i|i'm|we|my|our)\b", _I)
 _CLAUSE = re.compile(
     r"\s*(?:[,;.]\s+(?:but |and |instead )?|\s+(?:but|and instead)\s+)(?=(?:i|i'm|we|my|our|it)\b)", _I
@@ -194,18 +198,12 @@ def _spoken_of(dialogue: Dialogue) -> _Known | None:
 
 def _corrected(dialogue: Dialogue) -> Decision | None:
     """What somebody says of themselves as a change takes the place of what is remembered about the same."""
-    kept = [step for step in dialogue.steps if step.tool == STORES]
-    said = _LEAD.sub("", _KEEP.sub("", with_apostrophes(dialogue.utterance))).strip()
-    asked_to = _REMEMBER.match(said)
-    said = asked_to["fact"] if asked_to else said
-    of_oneself = is_statement(said) or _OF_ONESELF.match(said) is not None
-    if not _CORRECTS.search(said) or not (asked_to or of_oneself) or said.endswith("?") or ordered(said):
+    fact = _changed_fact(dialogue.utterance)
+    if not fact:
         return None
+    kept = [step for step in dialogue.steps if step.tool == STORES]
     if kept and kept[0].arguments.get("corrected_id"):
         return _told(kept[0])
-    fact = _as_it_is_now(said)
-    if not subject_of(fact) and not _OF_ONESELF.match(fact):
-        return None
     looked = [step for step in dialogue.steps if step.tool == SEARCHES]
     search = Call(tool=SEARCHES, arguments={"query": fact[:500], "top_k": CANDIDATES}, goal=0, helper=True)
     if kept:
@@ -218,10 +216,23 @@ def _corrected(dialogue: Dialogue) -> Decision | None:
     if old is None:
         return None
     memo = {"instead": {"id": old.get("id"), "content": _content(old)}}
-    # Of the very same subject it takes the place at once; of a like one the person is asked.
-    same = set(stems(subject_of(fact))) == set(stems(subject_of(_content(old)))) != set()
-    place = {"corrected_id": old.get("id")} if same and not _is_stated(old) else {}
+    # Another value of the very same takes its place at once; about what is only alike the person is asked.
+    at_once = replaces(fact, _content(old)) and not _is_stated(old)
+    place = {"corrected_id": old.get("id")} if at_once else {}
     return Call(tool=STORES, arguments={"content": fact, **place}, goal=0, confidence=1.0, memo=memo)
+
+
+def _changed_fact(utterance: str) -> str:
+    """What is so from now on, where somebody says so of their own or asks for it to be remembered."""
+    said = _LEAD.sub("", _KEEP.sub("", with_apostrophes(utterance))).strip()
+    asked_to = _REMEMBER.match(said)
+    said = asked_to["fact"] if asked_to else said
+    told = _CHANGED.search(said) is not None if asked_to else _CORRECTS.search(said) is not None
+    of_oneself = asked_to or is_statement(said) or _OF_ONESELF.match(said)
+    if not (told and of_oneself) or said.endswith("?") or ordered(said):
+        return ""
+    fact = _as_it_is_now(said)
+    return fact if subject_of(fact) or _OF_ONESELF.match(fact) else ""
 
 
 def _is_stated(item: Mapping[str, Any]) -> bool:
@@ -247,14 +258,16 @@ def _as_it_is_now(said: str) -> str:
     parts = [part.strip() for part in _CLAUSE.split(said)]
     true = [part for part in parts if not _NEGATED.search(part)]
     left = true[-1] if len(parts) > 1 and true and _OF_ONESELF.match(true[-1]) else said
-    return _NEW.sub(r"\g<whose> ", _ADVERB.sub("", _NOT_OLD.sub("", left)).strip(" .!,"))
+    shorter = _NOT_OLD.sub("", left)
+    shorter = left if _AUXILIARY.search(shorter) else shorter  # "Tom does not eat meat" says no second thing
+    return _NEW.sub(r"\g<whose> ", _ADVERB.sub("", shorter).strip(" .!,"))
 
 
 def _same_subject(fact: str, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    told, subject = set(stems(fact)), set(stems(subject_of(fact)))
-    for each in items:
-        if subject and subject == set(stems(subject_of(_content(each)))):
-            return each
+    same = next((each for each in items if replaces(fact, _content(each))), None)
+    if same is not None:
+        return same
+    told = set(stems(fact))
     for each in items:
         known = set(stems(_content(each)))
         if known and told != known and len(known & told) / len(known) >= SAME_SUBJECT:

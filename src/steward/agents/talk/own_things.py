@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from steward.agents.tasks import task_words as words
+from steward.agents.tasks.task_changes import due_text
 from steward.agents.tasks.task_choice import HELP_LISTING, matched
 from steward.agents.tasks.task_reader import NAME as TASKS
 from steward.agents.tasks.task_reader import TaskReader, addition
@@ -23,6 +24,7 @@ from steward.models.planner.readers import READER, Record
 from steward.models.planner.words import bare, bare_of_one, intention, places
 from steward.tasks.matching import stem
 from steward.tasks.new_tasks import read_new_tasks
+from steward.tasks.priority import find_priority
 
 OWN_THINGS = "own-things"
 LONGEST = 8  # words that name a task
@@ -63,6 +65,15 @@ _OF_ALL = re.compile(r"\b(?:all|every|everything|any)\b", _I)
 _ADDING = re.compile(r"^add\s", _I)
 _ELSEWHERE = re.compile(r"\b(?:to|into|onto|on|in|as|from|between|after|before)\b", _I)
 _OF_A_KIND = re.compile(r"^(?:an?|another|new|the|this|these|that|it|some|more|two|three|\d+)\b", _I)
+# Whatever is done to a thing of one's own that ends in a day: it is then.
+_SETTLES = re.compile(
+    r"^(?:set|put|place|schedule|plan|pencil|slot|fit|fix|leave|keep|save|do|have|make|give|arrange|pop|stick)"
+    r"(?: in)? (?P<what>\S.*)$",
+    _I,
+)
+_PREPOSED = re.compile(
+    r"(?:^(?:the|my|our)\s+)|(?:\s+(?:in|down|for|on|to|at|by|until|till|due|as|a|be|back|off))+$", _I
+)
 _EXCEPT = re.compile(
     r"^(?:all|everything|every one|the (?:whole )?(?:list|lot)|both)(?: of (?:them|these|those|it))?,? "
     r"(?:except|but|apart from|other than|bar)(?: for)? (?P<left>.+)$",
@@ -101,6 +112,9 @@ class OwnThings:
             return None
         if _ADDING.match(said) and words.ADD in _names(tools):
             return _add(found["what"], dialogue, now)
+        settled = _settled(said, dialogue, now) if words.UPDATE in _names(tools) else None
+        if settled is not None:
+            return settled
         looks = found["verb"].lower() in ("check", "tick", "mark", "resolve", "close") and not found["off"]
         if _OF_ALL.search(said) or looks:
             return None  # everything, or a look at something: no one thing to be done with
@@ -210,6 +224,37 @@ def _add(what: str, dialogue: Dialogue, now: datetime) -> Decision | None:
         return Tell(text=TaskReader().tell(made, dialogue.all_steps, now), confidence=MEANT)
     arguments = addition(items[len(made)], now).arguments
     return Call(tool=words.ADD, arguments=arguments, goal=0, confidence=MEANT)
+
+
+def _settled(said: str, dialogue: Dialogue, now: datetime) -> Decision | None:
+    """ "Set the ribbon for saturday": a task of one's own gets the day or the urgency that was said of it."""
+    found = _SETTLES.match(said)
+    dates = find_dates(found["what"], now) if found else []
+    urgency = find_priority(found["what"]) if found and not dates else None
+    if found is None or not (len(dates) == 1 or urgency):
+        return None
+    start, end = dates[0].span if dates else urgency.span if urgency else (0, 0)
+    named = _PREPOSED.sub("", f"{found['what'][:start]} {found['what'][end:]}".strip())
+    changes = (
+        {"due_date": due_text(dates[0])} if dates else {"priority": urgency.priority.value if urgency else ""}
+    )
+    made = [step for step in dialogue.steps if step.tool == words.UPDATE]
+    if made:
+        return Tell(text=TaskReader().tell(made, dialogue.all_steps, now), confidence=1.0)
+    listed = next((step for step in dialogue.steps if step.tool == words.LIST), None)
+    if listed is None:
+        return Call(tool=words.LIST, arguments=dict(HELP_LISTING), goal=0, helper=True)
+    tasks = [each for each in TaskReader().shown(listed) or () if not each.get("completed")]
+    meant = matched(named, tasks) if named else []
+    if len(meant) == 1:
+        return Call(
+            tool=words.UPDATE, arguments={"task_id": meant[0].get("id"), **changes}, goal=0, confidence=1.0
+        )
+    if not meant:
+        return None
+    text, lines = TaskReader().which(words.UPDATE, named, meant, now)
+    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    return Ask(question=f"{text}\n{numbered}", state=choice(words.UPDATE, changes, meant))
 
 
 def _none_fits(what: str, dialogue: Dialogue, tools: Sequence[KnownTool]) -> Decision | None:

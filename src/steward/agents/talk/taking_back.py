@@ -56,7 +56,8 @@ _NOT_MEANT = re.compile(
     r"(?:it|that|this|they|both|all|everything|the (?:old|first|previous)\b.{0,20}?)(?: of them)? "
     r"(?:was|were) (?:much |quite |perfectly )?(?:better|fine|right|good|ok|okay|nicer|correct)"
     r"(?: (?:before|as|how|where|the way)\b.{0,20})?|"
-    r"(?:the|my) [\w' ]{1,30} (?:was|were) (?:much |quite |perfectly )?(?:better|fine|right|good|nicer) before|"
+    r"(?:the|my) [\w' ]{1,30} (?:was|were) (?:much |quite |perfectly )?(?:better|fine|right|good|nicer) "
+    r"before|"
     r"i (?:liked|preferred|prefer|like) (?:it|that|the (?:old|first|previous|original)\b.{0,20}?)"
     r"(?: (?:more|better|before|the way it was|as it was))*)$",
     _I,

@@ -4,12 +4,14 @@ Owns what such a sentence takes over from the question before it. What is asked 
 shown is followed by `following`; whatever is no such sentence stays as it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, cast
 
 from steward.agents.talk.amending import subject_of
+from steward.agents.talk.documents import titles_quoted
 from steward.agents.talk.said_dates import dated
 from steward.agents.tasks import task_words as words
 from steward.contract import linear_re as re
@@ -17,7 +19,7 @@ from steward.language.dates.find import find_dates
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
 from steward.models.planner.dialogue import Dialogue, Step
-from steward.models.planner.words import intention, is_question
+from steward.models.planner.words import intention, is_question, stems
 from steward.tasks.filters import Filters, read_filters
 
 CALCULATE, STORES, SEARCHES = "calculate", "store_memory", "search_memory"
@@ -70,10 +72,20 @@ _DOES = re.compile(
 _OBJECT = re.compile(
     r"^(?P<lead>.+\s)(?P<np>(?:the|my|our|your|his|her|their|an?)\s+\S+(?:\s+\S+){0,3})$", _I
 )
-_OF_NAME = re.compile(
-    r"^(?P<lead>.+\s(?:in|of|for|at|to|with|from|about)\s)[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$"
+# What takes the place of its like, wherever that stands: a code of a code, a name of a name.
+_KINDS = tuple(
+    re.compile(rf"\b{kind}\b") for kind in (r"[A-Za-z]+[-.]?\d[\w.-]*", r"[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
 )
-_NAME = re.compile(r"^[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$")
+_ONE = re.compile(r"^(?:the|an?|my|our)\s+(?P<which>[\w'-]+)\s+ones?$", _I)
+_OF_TWO = re.compile(r"\b(?P<det>the|an?|my|our)\s+(?P<which>[\w'-]+)\s+(?P<noun>[a-z][\w'-]+)", _I)
+_FUNCTION = re.compile(
+    r"^(?:of|in|on|for|to|with|at|by|and|or|is|are|was|were|do|does|did|have|has|can|will)$", _I
+)
+_PRONOUN = re.compile(r"\b(?:its?|they|them|their)\b", _I)
+_EXPLETIVE = re.compile(
+    r"\b(?:is|was|will|does|did|would)\s+it\s+(?:rain|snow|be|take|mean|late|cold|hot|warm)\w*\b", _I
+)
+_NOUN = re.compile(r"\b(?P<det>the|my|our|an?)\s+(?P<words>[\w'-]+(?:\s+[\w'-]+){0,3})", _I)
 _OWNED = re.compile(r"^(?:the|my|our|your|his|her|their|an?|this|that)\s|^[A-Z]")
 REST = re.compile(
     r"^(?:(?:what about|how about|all) )?(?:the )?(?:rest|others|other ones|remaining(?: ones)?|"
@@ -118,7 +130,7 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
         dated(dialogue, said, now)
         or _reckoned(said, last)
         or _remembered(said, last)
-        or (None if _is_filter(said, last, now) else _chained((*dialogue.said_earlier, said), now))
+        or (None if _is_filter(said, last, now) else _asked_on(dialogue, said, now))
     )
     return dialogue if whole is None else replace(dialogue, utterance=whole)
 
@@ -201,13 +213,36 @@ def of_the_list(rest: str) -> bool:
     return REST.match(rest) is not None or AFTERWARDS.match(rest) is not None
 
 
-def _chained(said: Sequence[str], now: datetime) -> str | None:
-    """Each of these with what it takes over from the one before; None where the last takes over nothing."""
-    full, whole = "", None
-    for text in said:
-        whole = completed(with_apostrophes(text), full, now)
-        full = whole or text
-    return whole
+def _asked_on(dialogue: Dialogue, said: str, now: datetime) -> str | None:
+    """The question with what it takes over from those before it; None where it takes over nothing."""
+    before = ""
+    for text in dialogue.said_earlier:
+        before = completed(with_apostrophes(text), before, now) or text
+    whole = completed(said, before, now)
+    leading = _ELLIPSIS.match(said)
+    if whole is None and leading is not None and is_question(leading["rest"]):
+        whole = leading["rest"]  # "and who made it?"
+    titles = titles_quoted(dialogue)
+    pointed = _pointing(whole or said, before, titles[0]) if titles else None
+    return pointed or whole
+
+
+def _pointing(said: str, before: str, title: str) -> str | None:
+    """ "Who installed it?" after a question on the heat pump's manual: with what the manual is about."""
+    pronoun = _PRONOUN.search(said)
+    if pronoun is None or not is_question(said) or _EXPLETIVE.search(said):
+        return None
+    known = set(stems(title))
+    named = [_told_of(found, known) for found in _NOUN.finditer(before)]
+    subject = max((each for each in named if each), key=len, default=title)
+    owned = "'s" if pronoun[0].lower() in ("its", "their") else ""
+    return f"{said[: pronoun.start()]}{subject}{owned}{said[pronoun.end() :]}"
+
+
+def _told_of(noun: re.Match, known: set[str]) -> str:
+    """As much of a noun phrase as the title names."""
+    told = list(takewhile(lambda word: known.intersection(stems(word)), noun["words"].split()))
+    return " ".join((noun["det"], *told)) if told else ""
 
 
 def completed(said: str, before: str, now: datetime) -> str | None:
@@ -233,13 +268,13 @@ def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR
     if dates and any(each.span == (0, len(rest)) for each in find_dates(rest, now)):
         start, end = dates[-1].span
         return f"{question[:start]}{rest}{question[end:]}"
+    alike = _of_its_kind(rest, question)
+    if alike is not None:
+        return alike
     placed = _PLACED.match(rest)
     if placed is not None:
         at = question.lower().rfind(f" {placed['prep'].lower()} ")
         return f"{question[:at] if at > 0 else question} {rest}"
-    named = _OF_NAME.match(question)
-    if named is not None and _NAME.match(rest):
-        return f"{named['lead']}{rest}"
     amount = _AMOUNT.match(question)
     if amount is not None and not _OWNED.match(rest):
         return f"{amount['lead']}{rest}{amount['rest']}"
@@ -251,3 +286,21 @@ def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR
         return f"{found['lead']}{rest}{found['tail'] or ''}"
     told = _OBJECT.match(question)
     return None if told is None else f"{told['lead']}{rest}"
+
+
+def _of_its_kind(rest: str, question: str) -> str | None:
+    """With "E04" for "E11", "Tom" for "Ana", "the rear one" for "the front tyre"; None without a like."""
+    for kind in _KINDS:
+        like = [found for found in kind.finditer(question) if found.start() > 0]
+        if like and kind.fullmatch(rest):
+            return f"{question[: like[-1].start()]}{rest}{question[like[-1].end() :]}"
+    one = _ONE.match(rest)
+    pairs = [
+        found
+        for found in _OF_TWO.finditer(question)
+        if not (_FUNCTION.match(found["which"]) or _FUNCTION.match(found["noun"]))
+    ]
+    if one is None or not pairs:
+        return None
+    start, end = pairs[-1].span("which")
+    return f"{question[:start]}{one['which']}{question[end:]}"

@@ -3,9 +3,11 @@
 Owns which words of something told or named take the place of which, and the subject of a fact.
 """
 
+from datetime import date, timedelta
 from difflib import SequenceMatcher
 
 from steward.contract import linear_re as re
+from steward.models.planner.words import NUMBER_WORDS, stem
 
 ALIKE = 0.6  # how much of a word must be the same for another to be a slip of it
 _I = re.IGNORECASE
@@ -32,6 +34,11 @@ _ARTICLE = re.compile(r"^(?:the|some|an?)\s+", _I)
 _POSSESSIVE = re.compile(r"['\u2019]s$", _I)
 _CODE = re.compile(r"\d")
 _COUNTED = re.compile(r"^(?:number|no\.?|nr\.?|#)\s*(?=\d)", _I)
+_SHIFTED = re.compile(
+    r"^(?:(?:for|on|to|make (?:it|that)) )?(?:the |an? )?(?P<many>\d{1,2}|one|two|three|four|five|six)?\s*"
+    r"(?P<unit>days?|weeks?) (?P<way>before|after|earlier|later|sooner)(?: (?:that|then))?$",
+    _I,
+)
 _NO_SUBJECT = frozenset({"i", "we", "you", "he", "she", "it", "they", "that", "this", "there"})
 
 
@@ -82,6 +89,39 @@ def replaced(text: str, new: str, old: str) -> str | None:
         if found is not None:
             return f"{text[: found.start()]}{other}{text[found.end() :]}"
     return None
+
+
+def counted(said: str, title: str) -> str | None:
+    """Another number of the same things: "three bags" for the "two bags" of a title."""
+    new = said.strip(" .!").split()
+    old = title.split()
+    if len(new) < 2 or not _is_number(new[0]):
+        return None
+    same = [word.lower() for word in new[1:]]
+    for at in range(len(old) - len(same)):
+        thing = [word.lower() for word in old[at + 1 : at + 1 + len(same)]]
+        if _is_number(old[at]) and [stem(word) for word in thing] == [stem(word) for word in same]:
+            return " ".join((*old[:at], *new, *old[at + 1 + len(same) :]))
+    return None
+
+
+def shifted(said: str, due: str) -> str | None:
+    """A day told from the one that was set: "the day before", "two days later"."""
+    found = _SHIFTED.match(said.strip(" .!"))
+    if found is None or not due:
+        return None
+    many = 1 if found["many"] is None or not _is_number(found["many"]) else _number(found["many"])
+    days = many * (7 if found["unit"].lower().startswith("week") else 1)
+    days = -days if found["way"].lower() in ("before", "earlier", "sooner") else days
+    return (date.fromisoformat(due[:10]) + timedelta(days=days)).isoformat() + due[10:]
+
+
+def _is_number(word: str) -> bool:
+    return word.isdigit() or word.lower() in NUMBER_WORDS
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else int(NUMBER_WORDS[word.lower()])
 
 
 def _slip_of(said: str, text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from steward.agents.talk.amending import replaced, slip
+from steward.agents.talk.amending import counted, replaced, shifted, slip
 from steward.agents.talk.followups import (
     FollowUp,
     Instead,
@@ -147,6 +147,9 @@ class _FollowUp:
         undone = _undone_last(self._dialogue)
         if said.again and undone and UNDO in self._there:
             return self._done_again(said, undone)
+        if said.next_one:
+            again = bool(undone) and UNDO in self._there
+            return (self._told() if self._made else self._call(UNDO, {})) if again else None
         if self._last.failure is not None or UNDO not in self._there or not self._changed:
             return None
         if self._last.tool == words.DELETE:
@@ -248,7 +251,7 @@ class _FollowUp:
             return replaced(title, followed.rest, followed.old)
         if _SAID_TO_US.search(followed.rest) or find_dates(followed.rest, self._now):
             return None  # a sentence with a date of its own, and no name
-        near = slip(followed.rest, title)
+        near = slip(followed.rest, title) or counted(followed.rest, title)
         if near is not None or not followed.sure:
             return near
         first = followed.rest.split(maxsplit=1)[0].lower()
@@ -261,6 +264,9 @@ class _FollowUp:
 
     def _value(self, said: str) -> dict[str, str]:
         """What a task is given by these words alone: a date or a priority; empty where they name a thing."""
+        moved = shifted(said, str(self._record(self._touched or "").get("due_date") or ""))
+        if moved:
+            return {"due_date": moved}
         due = self._date(said)
         if due is not None:
             return {"due_date": self._on_its_day(due)}
@@ -311,6 +317,8 @@ class _FollowUp:
         rest = followed.rest
         if self._last.failure is not None or (followed.does and self._last.tool != words.ADD):
             return None
+        if followed.more and self._last.tool in TOUCHING:
+            return self._each_of(followed.more)
         if self._made:
             return self._told()
         if self._last.tool == words.LIST:
@@ -318,14 +326,42 @@ class _FollowUp:
         due = self._date(rest)
         if self._last.tool == words.ADD:
             return self._another(rest, due, does=followed.does)
+        if self._last.tool == words.UPDATE and (value := self._value(rest)):
+            return self._update(self._touched, value)
         if self._last.tool not in TOUCHING or due is not None:
             return None
+        if _undone_last(self._dialogue):
+            return self._undone_too(rest)
         found = self._others() if followed.other and not rest else self._candidates(rest)
         if isinstance(found, Call):
             return found
         if not found:
             return None
         return self._again(found[0]) if len(found) == 1 else self._which(found)
+
+    def _each_of(self, named: Sequence[str]) -> Decision | None:
+        """The same for several things: each by itself, where each is one thing beyond doubt."""
+        found = [self._candidates(each) for each in named]
+        listing = next((each for each in found if isinstance(each, Call)), None)
+        if listing is not None:
+            return listing
+        if not all(len(cast("list[Record]", each)) == 1 for each in found):
+            return self._told() if self._made else None
+        done = {step.arguments.get("task_id") for step in self._made}
+        left = [each for [each] in cast("list[list[Record]]", found) if each.get("id") not in done]
+        return self._again(left[0]) if left else self._told()
+
+    def _undone_too(self, rest: str) -> Decision | None:
+        """After an undo, for what was done before that, where it is that which is named."""
+        acts = [
+            step for step in self._dialogue.earlier if step.tool in words.CHANGING and step.failure is None
+        ]
+        taken = sum(map(_changes_in, _undone_last(self._dialogue)))
+        before = acts[-taken - 1] if len(acts) > taken else None
+        title = (
+            "" if before is None else self._title(str(before.arguments.get("task_id") or _made_by(before)))
+        )
+        return self._call(UNDO, {}) if title and matched(rest, [{"title": title}]) else None
 
     def _other_list(self, rest: str) -> Decision | None:
         if REST.match(rest):
@@ -475,6 +511,10 @@ def renamed(title: str, said: str) -> str:
         return name
     led = _LED.match(rest)
     return f"{first} {led[0] if led else ''}{name}"
+
+
+def _made_by(step: Step) -> str:
+    return str(next(iter(_records(step)), cast("Record", {})).get("id") or "")
 
 
 def _data(step: Step) -> Record:

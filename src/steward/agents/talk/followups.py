@@ -35,6 +35,7 @@ class SameFor:
     """What was done or asked last, for something more."""
 
     rest: str
+    more: tuple[str, ...] = ()  # further things: "the milk too, and the eggs"
     does: bool = False  # something of its own to do: another task, after one was added
     other: bool = False  # "the other call": what is left of its kind
 
@@ -75,7 +76,7 @@ _DROPPED = re.compile(
     _I,
 )
 _DENIAL = re.compile(
-    r"^(?:no|nope|nah|wrong|not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
+    r"^(?:no|nope|nah|wrong one|wrong|(?:that|this|it)(?:'s| is| was) the wrong (?:one|task|thing)|not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
     r"not right|not "
     r"correct|incorrect|not it))\b[\s,.!-]*(?=\S)",
     _I,
@@ -98,6 +99,12 @@ _DENIED = re.compile(
     r".{0,30}\b(?:i mean|i meant|i said|i wanted|should (?:be|say)))",
     _I,
 )
+_LATE_HEDGE = re.compile(r",?\s+(?:sorry|my mistake|i mean(?:t)?|actually)$", _I)
+_OTHER_NAMED = re.compile(r"^(?:the )?other (?:one|task|thing)\s*[,:]\s*(?=\S)", _I)
+# What is said of it beside its name: "the tape as well, I need both".
+_BESIDE = re.compile(r",\s+(?:because\s+)?(?:i|we|it|they|that|those|she|he|both)(?:'\w+)?\s.*$", _I)
+_ALSO = re.compile(r"\s+(?:too|as well|also)(?=\s*(?:,|$))", _I)
+_PARTS = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+")
 _OTHER = re.compile(r"^(?:the )?other(?: one)?\W*$", _I)
 _OTHER_OF_KIND = re.compile(r"^(?:the |my )?others?\b\s*(?P<kind>.*)$", _I)
 _SAME = re.compile(
@@ -109,7 +116,7 @@ _SAME = re.compile(
     _I,
 )
 _AND = re.compile(r"^(?:and|also|plus)(?: also)?\s+(?P<rest>.+)$", _I)
-_TOO = re.compile(r"^(?P<rest>.+?),?\s+(?:too|as well|also)$", _I)
+_TOO = re.compile(r"^(?P<rest>.+?,?\s+(?:too|as well|also)(?:,.*)?)$", _I)
 _ONLY = re.compile(r"^(?:only|just)\s+(?P<rest>(?:the )?.+)$", _I)
 _REPEATING = re.compile(
     r"^(?:(?:make|have|let|set) )?(?:it|that|this|that one|this one) (?:to )?(?:be )?(?:a )?"
@@ -242,7 +249,8 @@ def _without_hedges(said: str) -> tuple[str, bool]:
     left, hedged = said, False
     while True:
         shorter = _OPENING.sub("", left)
-        denied = _HAVENT.sub("", _MEANT.sub("", _DENIAL.sub("", shorter)))
+        denied = _HAVENT.sub("", _MEANT.sub("", _DENIAL.sub("", _LATE_HEDGE.sub("", shorter))))
+        denied = _OTHER_NAMED.sub("", denied)
         hedged = hedged or denied != shorter or _REGRET.match(left) is not None
         if denied == left:
             return left, hedged
@@ -250,18 +258,19 @@ def _without_hedges(said: str) -> tuple[str, bool]:
 
 
 def _same(said: str) -> SameFor | None:
+    said = _BESIDE.sub("", said) if _ALSO.search(_BESIDE.sub("", said)) else said
     for pattern in (_SAME, _AND, _TOO, _ONLY):
         found = pattern.match(said)
         if found is not None:
-            rest = _TOO.match(found["rest"])
-            named = rest["rest"] if rest else found["rest"]
+            named = _ALSO.sub("", found["rest"])
             again = _SAME.match(named)  # "and the same for bread"
             named = again["rest"] if again else named
             other = _OTHER_OF_KIND.match(named)
             if other is not None and not of_the_list(named):
                 return SameFor(other["kind"], other=True)
             if of_the_list(named) or _names_something(named):
-                return SameFor(named)
+                several = _PARTS.split(named) if _ALSO.search(found.group()) else []
+                return SameFor(named, more=tuple(several) if len(several) > 1 else ())
             return SameFor(named, does=True) if pattern in (_AND, _TOO) and _is_to_do(named) else None
     return None
 

@@ -18,6 +18,7 @@ class TakeBack:
     count: int = 1  # 0: all that was done in that turn, or one after the other
     wanted: bool = False  # what is gone is wanted back, in so many words
     again: bool = False  # where an undo was the last thing done, it is that which was not meant
+    next_one: bool = False  # where an undo was the last thing done, what was done before that
     added: bool = False  # said of what was added: anything else it would delete
 
 
@@ -81,6 +82,9 @@ _AGAIN = re.compile(
     rf"both|those) undo(?:ing|s)?|take (?:the|that) undo back)(?: (?:please|again|after all))*$",
     _I,
 )
+_BEFORE_IT = re.compile(
+    r"^(?:(?:undo|revert) )?(?:also )?the (?:one|thing|change) before(?: (?:that|it|this))?$", _I
+)
 _UNDOES = re.compile(r"\b(?:undo|revert|scratch|take \w+(?: \w+)? back|take back)\b", _I)
 _DENIES = re.compile(r"^(?:(?:oh|ah|sorry|wait|actually|hm+)\b[\s,]*)*(?:no|nope)\b", _I)
 _HOW_MANY = re.compile(
@@ -100,6 +104,8 @@ _HEDGE = re.compile(
 def read_take_back(said: str, *, whole: bool = False) -> TakeBack | None:
     """`whole`: nothing else may stand beside it."""
     clauses = [bare for clause in _CLAUSE.split(said) if (bare := _HEDGE.sub("", clause).strip(" .!,"))]
+    if any(map(_BEFORE_IT.match, clauses[:1])) and len(clauses) == 1:
+        return TakeBack(next_one=True)
     if not clauses or is_question(clauses[0]) or said.endswith("?"):
         return None
     asks = [clause for clause in clauses if _asks(clause)]
@@ -110,7 +116,7 @@ def read_take_back(said: str, *, whole: bool = False) -> TakeBack | None:
     if not asks and not _takes_back(tells, said):
         return None
     if asks and all(map(_OFF_AGAIN.match, asks)):
-        return TakeBack(added=True)
+        return TakeBack(_count(said), added=True)
     undoes = any(map(_UNDOES.search, asks)) and _DENIES.match(said) is None
     again = any(map(_AGAIN.match, asks)) or (bool(asks) and not undoes)
     count = _count(said)

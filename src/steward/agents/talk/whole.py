@@ -76,12 +76,33 @@ _OBJECT = re.compile(
 _KINDS = tuple(
     re.compile(rf"\b{kind}\b") for kind in (r"[A-Za-z]+[-.]?\d[\w.-]*", r"[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
 )
+_INSIDE = re.compile(
+    r"^(?P<lead>(?:what|who|where|when|which|why|how)\b(?:\s+[\w'-]+){0,2}?\s+(?:do|does|did|can|will|would|should|must|"
+    r"may|is|are|was|were)\s+)(?P<np>[\w'-]+(?:\s+[\w'-]+){0,3}?)(?P<tail>\s+[a-z]+\s+(?:in|on|at|for|with|by|to|"
+    r"from|per|under)\s.+)$",
+    _I,
+)
+_FUNCTION_IN = re.compile(r"\b(?:i|you|we|he|she|it|they|of|in|on|for|to|with|at|by|and|or)\b", _I)
+_OWN_NOUN = re.compile(r"^(?:the|an?|my|our|your|their)\s+(?!.*\bones?$)|^[a-z]+s$", _I)
+# A question of one word goes on with the one before: "with whom?", "which?", "when?".
+_SLUICE = re.compile(
+    r"^(?:and\s+)?(?P<wh>(?:(?:with|for|by|from|to|at|on|in|of)\s+)?(?:who|whom|what|when|where|why|which|how"
+    r"(?:\s+(?:much|many|long|often|far|old))?))$",
+    _I,
+)
+_WH = re.compile(
+    r"^(?:(?:with|for|by|from|to|at|on|in|of)\s+)?(?:how\s+(?:much|many|long|often|far|old)|what|whom?|when|where|why|"
+    r"which|how)\b\s*",
+    _I,
+)
+_YES_NO = re.compile(r"^(?:do|does|did|is|are|was|were|can|could|may|must|should|will|would|has|have)\b", _I)
 _ONE = re.compile(r"^(?:the|an?|my|our)\s+(?P<which>[\w'-]+)\s+ones?$", _I)
 _OF_TWO = re.compile(r"\b(?P<det>the|an?|my|our)\s+(?P<which>[\w'-]+)\s+(?P<noun>[a-z][\w'-]+)", _I)
 _FUNCTION = re.compile(
     r"^(?:of|in|on|for|to|with|at|by|and|or|is|are|was|were|do|does|did|have|has|can|will)$", _I
 )
 _PRONOUN = re.compile(r"\b(?:its?|they|them|their)\b", _I)
+_PERSON = re.compile(r"\b(?:its?|they|them|their|he|she|him|his|her)\b", _I)
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|will|does|did|would)\s+it\s+(?:rain|snow|be|take|mean|late|cold|hot|warm)\w*\b", _I
 )
@@ -223,19 +244,43 @@ def _asked_on(dialogue: Dialogue, said: str, now: datetime) -> str | None:
     if whole is None and leading is not None and is_question(leading["rest"]):
         whole = leading["rest"]  # "and who made it?"
     titles = titles_quoted(dialogue)
-    pointed = _pointing(whole or said, before, titles[0]) if titles else None
+    told = titles[0] if titles else recalled_subject(dialogue)
+    pointed = _pointing(whole or said, before, told, person=not titles) if told else None
     return pointed or whole
 
 
-def _pointing(said: str, before: str, title: str) -> str | None:
+def recalled_subject(dialogue: Dialogue) -> str:
+    """What the memory is about that the turn before noted or found; empty where it did something else."""
+    latest = [step for step in dialogue.earlier if step.turn == len(dialogue.said_earlier)]
+    if not latest or any(step.tool not in (STORES, SEARCHES, "query_knowledge_base") for step in latest):
+        return ""
+    noted = next((step for step in latest if step.tool == STORES and step.failure is None), None)
+    if noted is not None:
+        return subject_of(str(noted.arguments.get("content") or ""))
+    asked = set(stems(dialogue.said_before))
+    told = (str(each.get("content") or "") for step in latest for each in _items(step))
+    return next((subject_of(each) for each in told if asked & set(stems(each))), "")
+
+
+def _items(step: Step) -> list[Mapping[str, Any]]:
+    data: Any = step.data
+    found: Any = cast("Mapping[str, Any]", data).get("items") if isinstance(data, Mapping) else None
+    return [
+        cast("Mapping[str, Any]", each)
+        for each in cast("list[Any]", found or [])
+        if isinstance(each, Mapping)
+    ]
+
+
+def _pointing(said: str, before: str, title: str, *, person: bool = False) -> str | None:
     """ "Who installed it?" after a question on the heat pump's manual: with what the manual is about."""
-    pronoun = _PRONOUN.search(said)
+    pronoun = _PERSON.search(said) if person else _PRONOUN.search(said)
     if pronoun is None or not is_question(said) or _EXPLETIVE.search(said):
         return None
     known = set(stems(title))
     named = [_told_of(found, known) for found in _NOUN.finditer(before)]
     subject = max((each for each in named if each), key=len, default=title)
-    owned = "'s" if pronoun[0].lower() in ("its", "their") else ""
+    owned = "'s" if pronoun[0].lower() in ("its", "their", "his", "her") else ""
     return f"{said[: pronoun.start()]}{subject}{owned}{said[pronoun.end() :]}"
 
 
@@ -252,6 +297,9 @@ def completed(said: str, before: str, now: datetime) -> str | None:
     again = _AGAIN.match(_LEADS.sub("", bare))
     if again is not None and is_question(question) and question.lower().startswith(again["ask"].lower()):
         return f"{question}?"
+    sluiced = _SLUICE.match(bare)
+    if sluiced is not None and (_YES_NO.match(question) or _WH.match(question)):
+        return f"{sluiced['wh']} {_WH.sub('', question)}?"
     found = _ELLIPSIS.match(bare)
     if found is None or not is_question(question) or len(bare.split()) > LONGEST:
         return None
@@ -289,7 +337,13 @@ def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR
 
 
 def _of_its_kind(rest: str, question: str) -> str | None:
-    """With "E04" for "E11", "Tom" for "Ana", "the rear one" for "the front tyre"; None without a like."""
+    """With "E04" for "E11", "Tom" for "Ana", "the rear one" for "the front tyre"; None without a like.
+
+    A thing takes the place of the thing that is spoken of, and not of the place where that is.
+    """
+    inside = _INSIDE.match(question)
+    if inside is not None and _OWN_NOUN.match(rest) and not _FUNCTION_IN.search(inside["np"]):
+        return f"{inside['lead']}{rest}{inside['tail']}"
     for kind in _KINDS:
         like = [found for found in kind.finditer(question) if found.start() > 0]
         if like and kind.fullmatch(rest):

@@ -76,7 +76,8 @@ _DROPPED = re.compile(
     _I,
 )
 _DENIAL = re.compile(
-    r"^(?:no|nope|nah|wrong one|wrong|(?:that|this|it)(?:'s| is| was) the wrong (?:one|task|thing)|not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
+    r"^(?:no|nope|nah|wrong one|wrong|(?:that|this|it)(?:'s| is| was) the wrong (?:one|task|thing)|"
+    r"not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
     r"not right|not "
     r"correct|incorrect|not it))\b[\s,.!-]*(?=\S)",
     _I,

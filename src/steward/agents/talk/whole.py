@@ -36,6 +36,7 @@ _DROPPED = re.compile(
 _NOT_THE_OTHER = re.compile(r"^(?P<one>[^,]{2,60}?),?\s+(?:and )?not (?:the |that )?\S.*$", _I)
 _INSTEAD = re.compile(r"^(?P<order>[a-z]+ .+?),?\s+instead\W*$", _I)
 _PUT_OFF = re.compile(r"^(?:please )?put (?P<what>\S.{0,60}?) off (?:until|till|to) (?P<until>\S.*)$", _I)
+_WAKE = re.compile(r"^(?:please |can you |could you )*wake me(?: up)? (?P<when>\S.*)$", _I)
 _PUSHED = re.compile(
     r"^(?:please )?(?:push|bump|knock|shove|nudge|slide|shift) (?P<what>\S.{0,60}?) (?:on|back|out|"
     r"along) (?P<much>(?:by|to|until) \S.*)$",
@@ -143,6 +144,10 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
     pushed = _PUSHED.match(said)
     if pushed is not None:
         return replace(dialogue, utterance=f"move {pushed['what']} {pushed['much']}")
+    woken = _WAKE.match(said)
+    if woken is not None and (dates := find_dates(woken["when"], now)):
+        start, end = dates[0].span
+        return replace(dialogue, utterance=f"remind me to wake up {woken['when'][start:end]}")
     last = next((step for step in reversed(dialogue.earlier) if not step.helper), None)
     if _BY_NOW.search(said) and is_question(_LEADS.sub("", said)) and _of_memory(dialogue):
         said = _BY_NOW.sub("?", said)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 
@@ -37,7 +37,7 @@ NO_SUCH_OWNER = "tasks_user_id_fkey"
 SAME_KEY = "tasks_user_id_idempotency_key_key"
 TASK = "task"  # the kind of step that takes a task's change back (task_undo.py)
 _DONE = {"updated": "changed", "undone": "took back a change of"}
-_TOLD = {"title": "its title", "due_date": "due date", "priority": "priority"}
+_TOLD = {"title": "its title", "due": "due date", "priority": "priority"}
 
 
 class PostgresUserStore:
@@ -228,10 +228,17 @@ def _in_words(event: TaskEvent, title: str) -> str:
     if event.action != "updated" or len(changed) != 1 or len(event.after) > len(changed):
         return plain
     name = changed[0]
-    old, new = event.before.get(name), event.after.get(name)
+    old, new = (event.before or {}).get(name), event.after.get(name)
     if name == "title":
         return f"renamed the task '{old}' to '{new}'"
-    return f"{plain}: {_TOLD[name]} from {old or 'none'} to {new or 'none'}"
+    return f"{plain}: {_TOLD[name]} from {_value(old)} to {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):  # a due date
+        known = cast("Mapping[str, Any]", value)
+        return str(known.get("at") or known.get("on") or "none")
+    return str(value or "none")
 
 
 async def task_image(session: Session, task_id: str) -> dict[str, Any]:

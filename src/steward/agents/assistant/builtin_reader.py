@@ -84,6 +84,7 @@ class HouseReader:
         kept = [call for call in calls if call.tool in KEEPING and not call.missing]
         if kept and len(kept) == len(calls):
             return [worth_keeping(utterance, kept[0].fit) if unasked else _kept_whole(kept, utterance)]
+        calls = [call for call in calls if call not in kept[1:]]  # one memory, beside what else is asked
         return [_meant(call, utterance, now) for call in calls]
 
     def put_off(self, utterance: str, now: datetime) -> PutOffRequest | None:

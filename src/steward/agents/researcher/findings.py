@@ -128,10 +128,23 @@ def find_in_library(
     A sentence of theirs need not repeat what the heading above it names.
     """
     read = [each for each in among if each.score >= least or _says_it_all(question, each, relevance)]
+    read = _on_the_subject(question, read, among)
     rated = sorted(read, key=lambda each: -each.score)
     near = [each for each in rated if each.score >= rated[0].score * _NEAR_BEST][:MOST_QUOTES]
     quotes = [quote for each in near if (quote := _excerpt(question, each, relevance)) is not None]
     return Finding(question, tuple(quotes), answered=bool(quotes))
+
+
+def _on_the_subject(
+    question: str, read: Sequence[SourcePassage], among: Sequence[SourcePassage]
+) -> list[SourcePassage]:
+    """Without what shares no word with the question, where another passage near by holds its words."""
+    asked = set(keywords(question))
+    shared = {id(each): len(asked.intersection(stems(f"{each.source.detail} {each.text}"))) for each in among}
+    most = max(shared.values(), default=0)
+    kept = [each for each in read if most < 2 or shared[id(each)]]
+    near = [each for each in among if shared[id(each)] == most and each.score >= NEAR]
+    return kept if kept or not read else near
 
 
 def _says_it_all(question: str, passage: SourcePassage, relevance: Relevance) -> bool:
@@ -159,6 +172,9 @@ def _excerpt(question: str, passage: SourcePassage, relevance: Relevance) -> Quo
     pieces = [piece for piece in sentences(passage.text) if codes <= codes_in(piece)]
     if not pieces:
         return None
+    asked = set(keywords(question))
+    shared = [len(asked.intersection(stems(piece))) for piece in pieces]
+    pieces = [piece for piece, count in zip(pieces, shared, strict=True) if count >= max(shared) - 1]
     heading = passage.source.detail or passage.source.title
     scores = relevance.within(question, pieces, heading=heading)
     best = max(range(len(pieces)), key=lambda at: (scores[at], -at))

@@ -24,6 +24,7 @@ _OF_IT = re.compile(
     _I,
 )
 _BE = frozenset({"is", "are", "was", "were", "'s", "'re", "will be"})
+_PLACED = re.compile(r"^(?P<lead>(?:on|in|at|by|from|to|until|till|for|near) )\S", _I)
 _NOT_VALUE = re.compile(
     r"^(?:not|no|all|fine|ok|okay|good|great|nice|done|right|wrong|true|correct|too|very|so|really|"
     r"time|enough|important|urgent)\b",
@@ -76,9 +77,26 @@ def amended(fact: str, said: str, *, old: str = "") -> str | None:  # noqa: PLR0
     own = _FACT.match(said)
     if own is not None:
         return said if told is not None and own["subject"].lower() == told["subject"].lower() else None
-    if told is not None and told["verb"].strip().lower() in _BE and len(said.split()) <= 6:
+    if told is None or len(said.split()) > 6:
+        return None
+    if told["verb"].strip().lower() in _BE:
         return f"{told['subject']}{told['verb']} {said}"
-    return None
+    place = _PLACED.match(told["value"])  # "no, half past six" of what "closes at six"
+    if len(told["value"].split()) > 4 or (_PLACED.match(said) and place is None):
+        return None
+    lead = place["lead"] if place and not _PLACED.match(said) else ""
+    return f"{told['subject']}{told['verb']} {lead}{said}"
+
+
+def in_its_place(new: str, old: str) -> bool:
+    """Whether two facts say of the same subject where or when it is or does the same: "comes on"."""
+    one, other = _FACT.match(new.strip(" .!")), _FACT.match(old.strip(" .!"))
+    if one is None or other is None:
+        return False
+    places = _PLACED.match(one["value"]), _PLACED.match(other["value"])
+    told = [(each["subject"].lower(), each["verb"].lower()) for each in (one, other)]
+    leads = [place["lead"].lower() for place in places if place is not None]
+    return told[0] == told[1] and len(leads) == 2 and leads[0] == leads[1]
 
 
 def replaced(text: str, new: str, old: str) -> str | None:
@@ -100,7 +118,9 @@ def counted(said: str, title: str) -> str | None:
     same = [word.lower() for word in new[1:]]
     for at in range(len(old) - len(same)):
         thing = [word.lower() for word in old[at + 1 : at + 1 + len(same)]]
-        if _is_number(old[at]) and [stem(word) for word in thing] == [stem(word) for word in same]:
+        if (_is_number(old[at]) or old[at].lower() in ("a", "an")) and [stem(word) for word in thing] == [
+            stem(word) for word in same
+        ]:
             return " ".join((*old[:at], *new, *old[at + 1 + len(same) :]))
     return None
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from steward.agents.assistant.personal_facts import FACT, is_statement
 from steward.agents.researcher.questions import keywords
-from steward.agents.talk.amending import amended, subject_of
+from steward.agents.talk.amending import amended, in_its_place, subject_of
 from steward.agents.talk.followups import Instead, read_follow_up
 from steward.contract import linear_re as re
 from steward.knowledge.memory_rules import replaces
@@ -217,7 +217,7 @@ def _corrected(dialogue: Dialogue) -> Decision | None:
         return None
     memo = {"instead": {"id": old.get("id"), "content": _content(old)}}
     # Another value of the very same takes its place at once; about what is only alike the person is asked.
-    at_once = replaces(fact, _content(old)) and not _is_stated(old)
+    at_once = _is_the_same(fact, _content(old)) and not _is_stated(old)
     place = {"corrected_id": old.get("id")} if at_once else {}
     return Call(tool=STORES, arguments={"content": fact, **place}, goal=0, confidence=1.0, memo=memo)
 
@@ -233,6 +233,10 @@ def _changed_fact(utterance: str) -> str:
         return ""
     fact = _as_it_is_now(said)
     return fact if subject_of(fact) or _OF_ONESELF.match(fact) else ""
+
+
+def _is_the_same(fact: str, old: str) -> bool:
+    return replaces(fact, old) or in_its_place(fact, old)
 
 
 def _is_stated(item: Mapping[str, Any]) -> bool:
@@ -264,7 +268,7 @@ def _as_it_is_now(said: str) -> str:
 
 
 def _same_subject(fact: str, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    same = next((each for each in items if replaces(fact, _content(each))), None)
+    same = next((each for each in items if _is_the_same(fact, _content(each))), None)
     if same is not None:
         return same
     told = set(stems(fact))

@@ -131,9 +131,7 @@ class _FollowUp:
             case Naming(title=title):
                 return self._update(self._touched, {"title": title}) if self._nameable else None
             case Valued():
-                return (
-                    None if followed.bare and self._last.tool != words.ADD else self._valued(followed.value)
-                )
+                return self._valued_as(followed)
             case Repeating(rule=rule):
                 return self._repeating(rule)
             case Instead():
@@ -154,7 +152,8 @@ class _FollowUp:
             return None
         if self._last.tool == words.DELETE:
             return self._brought_back() if said.wanted else None
-        if said.added and self._last.tool != words.ADD:
+        wanted = words.ADD if said.added else words.COMPLETE if said.done else self._last.tool
+        if self._last.tool != wanted:
             return None
         if self._made:
             return self._told()
@@ -244,18 +243,36 @@ class _FollowUp:
     def _retitled(self, followed: Instead) -> str | None:
         """The title of what was added or renamed last, as it should be."""
         renames = self._last.tool == words.UPDATE and bool(self._last.arguments.get("title"))
-        if not (self._last.tool == words.ADD or renames) or not self._nameable:
+        named = self._last.tool == words.ADD or renames
+        if self._last.tool not in (words.ADD, words.UPDATE) or not self._nameable:
             return None
-        title = str(self._last.arguments.get("title") or "")
+        title = str(self._last.arguments.get("title") or self._title(self._touched or ""))
         if followed.old:
             return replaced(title, followed.rest, followed.old)
         if _SAID_TO_US.search(followed.rest) or find_dates(followed.rest, self._now):
             return None  # a sentence with a date of its own, and no name
         near = slip(followed.rest, title) or counted(followed.rest, title)
-        if near is not None or not followed.sure:
+        if near is not None or not (followed.sure and named):
             return near
         first = followed.rest.split(maxsplit=1)[0].lower()
         return followed.rest if renames or first in TASK_VERBS else renamed(title, followed.rest)
+
+    def _valued_as(self, followed: Valued) -> Decision | None:
+        if followed.count is not None:
+            return self._each_valued(followed.value, followed.count)
+        return None if followed.bare and self._last.tool != words.ADD else self._valued(followed.value)
+
+    def _each_valued(self, said: str, count: int) -> Decision | None:
+        """What was added or changed last, all of it or so many, is for then or so urgent."""
+        value = self._value(said)
+        acts = [step for step in reversed(self._dialogue.earlier) if not step.helper]
+        row = takewhile(lambda step: step.tool in (words.ADD, words.UPDATE) and step.failure is None, acts)
+        ids = list(dict.fromkeys(str(step.arguments.get("task_id") or _made_by(step)) for step in row))
+        if not value or len(ids) < max(count, 2):
+            return None
+        done = {step.arguments.get("task_id") for step in self._made}
+        left = [each for each in (ids[:count] if count else ids) if each not in done]
+        return self._call(words.UPDATE, {"task_id": left[-1], **value}) if left else self._told()
 
     def _valued(self, said: str) -> Decision | None:
         value = self._value(said)

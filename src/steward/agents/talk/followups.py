@@ -6,7 +6,7 @@ by whoever follows them (`following`).
 
 from dataclasses import dataclass
 
-from steward.agents.talk.taking_back import TakeBack, read_take_back
+from steward.agents.talk.taking_back import TakeBack, how_many, read_take_back
 from steward.agents.talk.whole import of_the_list
 from steward.contract import linear_re as re
 from steward.language.tidy import with_apostrophes
@@ -53,6 +53,7 @@ class Valued:
 
     value: str
     bare: bool = False  # nothing else was said: "tomorrow please"
+    count: int | None = None  # so many of the last things; 0 is all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,12 @@ _VALUED = re.compile(
     r"was) (?:on |at )?)(?P<value>\S.*)$",
     _I,
 )
+_ALL_VALUED = re.compile(
+    r"^(?:and |but )*(?:make|set|move|put|give|push) (?P<them>them both|both(?: of (?:them|those))?|"
+    r"all (?:two|three|four|five)(?: of (?:them|those))?|them all|all of (?:them|those)|them) "
+    r"(?:an? |to |for |on |as |at |be |due )*(?P<value>\S.*)$",
+    _I,
+)
 _FIRST = re.compile(r"^(?:and |but )*(?:do|put) (?:it|that|this)(?: one)? first\b", _I)
 _RULE = re.compile(
     r"^(?:and )?(?P<rule>(?:every|each)\s+\S.*?|daily|weekly|monthly|yearly)(?:,?\s+(?:in fact|"
@@ -202,6 +209,9 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     found = _instead(said, bare, hedged=hedged)
     if found is not None:
         return found
+    several = _ALL_VALUED.match(opened)
+    if several is not None:
+        return Valued(several["value"], count=how_many(several["them"]))
     if _FIRST.match(opened):
         return Valued("high priority")
     new = _BUT_NOT.match(opened)

@@ -228,33 +228,35 @@ def _add(what: str, dialogue: Dialogue, now: datetime) -> Decision | None:
 
 def _settled(said: str, dialogue: Dialogue, now: datetime) -> Decision | None:
     """ "Set the ribbon for saturday": a task of one's own gets the day or the urgency that was said of it."""
-    found = _SETTLES.match(said)
-    dates = find_dates(found["what"], now) if found else []
-    urgency = find_priority(found["what"]) if found and not dates else None
-    if found is None or not (len(dates) == 1 or urgency):
+    named, changes = _what_is_set(said, now)
+    if not named:
         return None
-    start, end = dates[0].span if dates else urgency.span if urgency else (0, 0)
-    named = _PREPOSED.sub("", f"{found['what'][:start]} {found['what'][end:]}".strip())
-    changes = (
-        {"due_date": due_text(dates[0])} if dates else {"priority": urgency.priority.value if urgency else ""}
-    )
     made = [step for step in dialogue.steps if step.tool == words.UPDATE]
     if made:
         return Tell(text=TaskReader().tell(made, dialogue.all_steps, now), confidence=1.0)
     listed = next((step for step in dialogue.steps if step.tool == words.LIST), None)
     if listed is None:
         return Call(tool=words.LIST, arguments=dict(HELP_LISTING), goal=0, helper=True)
-    tasks = [each for each in TaskReader().shown(listed) or () if not each.get("completed")]
-    meant = matched(named, tasks) if named else []
-    if len(meant) == 1:
-        return Call(
-            tool=words.UPDATE, arguments={"task_id": meant[0].get("id"), **changes}, goal=0, confidence=1.0
-        )
-    if not meant:
-        return None
-    text, lines = TaskReader().which(words.UPDATE, named, meant, now)
-    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-    return Ask(question=f"{text}\n{numbered}", state=choice(words.UPDATE, changes, meant))
+    found = matched(named, [each for each in TaskReader().shown(listed) or () if not each.get("completed")])
+    if len(found) == 1:
+        arguments = {"task_id": found[0].get("id"), **changes}
+        return Call(tool=words.UPDATE, arguments=arguments, goal=0, confidence=1.0)
+    return _which(words.UPDATE, named, found, now, changes) if found else None
+
+
+def _what_is_set(said: str, now: datetime) -> tuple[str, Mapping[str, object]]:
+    """The words that name the thing, and what it gets; no words where nothing is set."""
+    found = _SETTLES.match(said)
+    what = found["what"] if found else ""
+    dates = find_dates(what, now)
+    urgency = None if dates else find_priority(what)
+    if len(dates) == 1:
+        (start, end), changes = dates[0].span, {"due_date": due_text(dates[0])}
+    elif urgency is not None:
+        (start, end), changes = urgency.span, {"priority": urgency.priority.value}
+    else:
+        return "", {}
+    return _PREPOSED.sub("", f"{what[:start]} {what[end:]}".strip()), changes
 
 
 def _none_fits(what: str, dialogue: Dialogue, tools: Sequence[KnownTool]) -> Decision | None:
@@ -271,10 +273,16 @@ def _none_fits(what: str, dialogue: Dialogue, tools: Sequence[KnownTool]) -> Dec
     )
 
 
-def _which(tool: str, what: str, found: Sequence[Record], now: datetime) -> Ask:
+def _which(
+    tool: str,
+    what: str,
+    found: Sequence[Record],
+    now: datetime,
+    arguments: Mapping[str, object] | None = None,
+) -> Ask:
     text, lines = TaskReader().which(tool, what, found, now)
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-    return Ask(question=f"{text}\n{numbered}", state=choice(tool, {}, found))
+    return Ask(question=f"{text}\n{numbered}", state=choice(tool, arguments or {}, found))
 
 
 def choice(

@@ -20,6 +20,7 @@ class TakeBack:
     again: bool = False  # where an undo was the last thing done, it is that which was not meant
     next_one: bool = False  # where an undo was the last thing done, what was done before that
     added: bool = False  # said of what was added: anything else it would delete
+    done: bool = False  # said of what was marked as done, and of nothing else
 
 
 ALL = 0
@@ -64,6 +65,15 @@ _NOT_MEANT = re.compile(
     _I,
 )
 _BEFORE = re.compile(r"\b(?:before|old|previous|original|first|(?:as|how|way) it was|was wrong)\b", _I)
+_NOT_DONE = re.compile(
+    r"^(?:(?:it|that|this|they|both|neither|none)(?: of (?:it|them|those|these))?(?:'s| is|'re| are)? )?"
+    r"(?:not |isn't |aren't )?(?:quite |actually |really )?"
+    r"(?:done|finished|complete|completed|ready)(?: yet| today| either)?$",
+    _I,
+)
+_PRAISED = re.compile(
+    r"^[\w' ]{1,30} (?:was|were) (?:much |quite )?(?:better|fine|right|good|correct)(?: after all)?$", _I
+)
 _WANTED = re.compile(
     rf"{_LEAD}(?:(?:bring|get|put|give me|have) (?:back {_IT}|{_IT} (?:both |all )?back)|restore {_IT}|"
     rf"(?:i )?want {_IT} back|i (?:do |still |actually |did )+(?:need|want) {_IT}|"
@@ -78,13 +88,16 @@ _OFF_AGAIN = re.compile(
     _I,
 )
 _AGAIN = re.compile(
-    rf"{_LEAD}(?:re-?do(?: (?:{_IT}|the {_SMALL}))?|do {_IT} again|(?:undo|revert|scrap) (?:the|that|your|"
-    rf"both|those) undo(?:ing|s)?|take (?:the|that) undo back)(?: (?:please|again|after all))*$",
+    rf"{_LEAD}(?:(?:add|keep|do|have) {_IT} (?:after all|anyway)|"
+    rf"re-?do(?: (?:{_IT}|the {_SMALL}))?|do {_IT} again|"
+    r"(?:undo|revert|scrap) (?:the|that|your|both|those) undo(?:ing|s)?|take (?:the|that) undo back)"
+    r"(?: (?:please|again|after all))*$",
     _I,
 )
 _BEFORE_IT = re.compile(
     r"^(?:(?:undo|revert) )?(?:also )?the (?:one|thing|change) before(?: (?:that|it|this))?$", _I
 )
+_NEGATED = re.compile(r"\bnot\b|n't\b|\bneither\b|\bnone\b", _I)
 _UNDOES = re.compile(r"\b(?:undo|revert|scratch|take \w+(?: \w+)? back|take back)\b", _I)
 _DENIES = re.compile(r"^(?:(?:oh|ah|sorry|wait|actually|hm+)\b[\s,]*)*(?:no|nope)\b", _I)
 _HOW_MANY = re.compile(
@@ -109,19 +122,22 @@ def read_take_back(said: str, *, whole: bool = False) -> TakeBack | None:
     if not clauses or is_question(clauses[0]) or said.endswith("?"):
         return None
     asks = [clause for clause in clauses if _asks(clause)]
-    tells = [clause for clause in clauses if _NOT_MEANT.match(clause)]
+    denied = _DENIES.match(said) is not None
+    undone = [clause for clause in clauses if _NOT_DONE.match(clause) and _NEGATED.search(clause)]
+    praised = [clause for clause in clauses if denied and _PRAISED.match(clause)]
+    tells = [clause for clause in clauses if _NOT_MEANT.match(clause)] + undone + praised
     alone = len(asks) + len(tells) == len(clauses)
     if not alone and (whole or not asks or any(map(_orders, clauses))):
         return None  # a reason may stand beside what asks for it, and nothing that orders something else
     if not asks and not _takes_back(tells, said):
         return None
     if asks and all(map(_OFF_AGAIN.match, asks)):
-        return TakeBack(_count(said), added=True)
-    undoes = any(map(_UNDOES.search, asks)) and _DENIES.match(said) is None
-    again = any(map(_AGAIN.match, asks)) or (bool(asks) and not undoes)
-    count = _count(said)
+        return TakeBack(how_many(said), added=True)
+    undoes = any(map(_UNDOES.search, asks)) and not denied
+    again = any(map(_AGAIN.match, asks)) or (bool(asks) and not undoes) or bool(praised and not asks)
+    count = how_many(said)
     wanted = count <= 1 and any(map(_WANTED.match, clauses))
-    return TakeBack(count, wanted=wanted, again=again)
+    return TakeBack(count, wanted=wanted, again=again, done=bool(undone) and not asks)
 
 
 def without_reasons(said: str) -> str | None:
@@ -151,7 +167,8 @@ def _orders(clause: str) -> bool:
     return is_question(clause) or first in ORDERS or intention(first) is not None
 
 
-def _count(said: str) -> int:
+def how_many(said: str) -> int:
+    """Of how many things these words speak; 0 is all of them."""
     found = _HOW_MANY.search(said)
     if found is None:
         return ALL if _MANY.search(said) else 1

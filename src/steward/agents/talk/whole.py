@@ -37,6 +37,14 @@ _NOT_THE_OTHER = re.compile(r"^(?P<one>[^,]{2,60}?),?\s+(?:and )?not (?:the |tha
 _INSTEAD = re.compile(r"^(?P<order>[a-z]+ .+?),?\s+instead\W*$", _I)
 _PUT_OFF = re.compile(r"^(?:please )?put (?P<what>\S.{0,60}?) off (?:until|till|to) (?P<until>\S.*)$", _I)
 _WAKE = re.compile(r"^(?:please |can you |could you )*wake me(?: up)? (?P<when>\S.*)$", _I)
+# "Not the tank, I filled it. Remove it": what "it" is was said just before.
+_OWN_IT = re.compile(
+    r"^(?:(?:no|not|sorry|but|oh|wait|actually)[\s,]+)+(?:the|my|our) (?P<thing>[\w'-]+(?: [\w'-]+){0,2})"
+    r"[,;.]\s.*[,.;!]\s+(?:and |so |please )*"
+    r"(?P<verb>delete|remove|tick|cancel|finish|complete|mark|move|cross|check|strike|drop) it\b"
+    r"(?P<rest>.*)$",
+    _I,
+)
 _PUSHED = re.compile(
     r"^(?:please )?(?:push|bump|knock|shove|nudge|slide|shift) (?P<what>\S.{0,60}?) (?:on|back|out|"
     r"along) (?P<much>(?:by|to|until) \S.*)$",
@@ -135,19 +143,9 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
     said = " ".join(with_apostrophes(dialogue.utterance).split()).strip()
     if dialogue.asked:
         return _as_answer(dialogue, said)
-    instead = _INSTEAD.match(said)
-    if instead is not None and said.split()[0].lower() in ORDERS:
-        return replace(dialogue, utterance=instead["order"])
-    put_off = _PUT_OFF.match(said)
-    if put_off is not None:
-        return replace(dialogue, utterance=f"move {put_off['what']} to {put_off['until']}")
-    pushed = _PUSHED.match(said)
-    if pushed is not None:
-        return replace(dialogue, utterance=f"move {pushed['what']} {pushed['much']}")
-    woken = _WAKE.match(said)
-    if woken is not None and (dates := find_dates(woken["when"], now)):
-        start, end = dates[0].span
-        return replace(dialogue, utterance=f"remind me to wake up {woken['when'][start:end]}")
+    plain = _plainly_ordered(said, now)
+    if plain is not None:
+        return replace(dialogue, utterance=plain)
     last = next((step for step in reversed(dialogue.earlier) if not step.helper), None)
     if _BY_NOW.search(said) and is_question(_LEADS.sub("", said)) and _of_memory(dialogue):
         said = _BY_NOW.sub("?", said)
@@ -159,6 +157,25 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
         or (None if _is_filter(said, last, now) else _asked_on(dialogue, said, now))
     )
     return dialogue if whole is None else replace(dialogue, utterance=whole)
+
+
+def _plainly_ordered(said: str, now: datetime) -> str | None:
+    """An order in other words for what the readers know: "push it back by a week", "wake me in an hour"."""
+    instead = _INSTEAD.match(said)
+    if instead is not None and said.split(maxsplit=1)[0].lower() in ORDERS:
+        return instead["order"]
+    put_off = _PUT_OFF.match(said)
+    if put_off is not None:
+        return f"move {put_off['what']} to {put_off['until']}"
+    pushed = _PUSHED.match(said)
+    if pushed is not None:
+        return f"move {pushed['what']} {pushed['much']}"
+    woken = _WAKE.match(said)
+    if woken is not None and (dates := find_dates(woken["when"], now)):
+        start, end = dates[0].span
+        return f"remind me to wake up {woken['when'][start:end]}"
+    spoken = _OWN_IT.match(said)
+    return None if spoken is None else f"{spoken['verb']} the {spoken['thing']}{spoken['rest']}"
 
 
 def _of_memory(dialogue: Dialogue) -> bool:
@@ -303,8 +320,13 @@ def completed(said: str, before: str, now: datetime) -> str | None:
     if again is not None and is_question(question) and question.lower().startswith(again["ask"].lower()):
         return f"{question}?"
     sluiced = _SLUICE.match(bare)
-    if sluiced is not None and (_YES_NO.match(question) or _WH.match(question)):
-        return f"{sluiced['wh']} {_WH.sub('', question)}?"
+    if sluiced is not None:
+        rest = _WH.sub("", question)
+        # "Which?" goes on with "how many tasks"; "when?" only with what was done to something.
+        goes_on = _YES_NO.match(rest) or (
+            rest != question and sluiced["wh"].lower().startswith(("which", "how"))
+        )
+        return f"{sluiced['wh']} {rest}?" if goes_on else None
     found = _ELLIPSIS.match(bare)
     if found is None or not is_question(question) or len(bare.split()) > LONGEST:
         return None

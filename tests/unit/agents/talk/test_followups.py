@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.agents.talk.followups import Instead, Repeating, SameFor, read_follow_up
+from steward.agents.talk.followups import Instead, Repeating, SameFor, Valued, read_follow_up
 from steward.agents.talk.taking_back import TakeBack
 
 
@@ -33,6 +33,18 @@ from steward.agents.talk.taking_back import TakeBack
         ("undo the last three", TakeBack(3)),
         ("make it recurring every friday", Repeating("every friday")),
         ("make that weekly", Repeating("weekly")),
+        ("sorry, not finished yet", TakeBack(done=True)),
+        ("no, thursday was better", TakeBack(again=True)),
+        ("and the one before that", TakeBack(next_one=True)),
+        ("take both off again", TakeBack(2, added=True)),
+        (
+            "the hedge as well, and the lawn",
+            SameFor("the hedge, and the lawn", more=("the hedge", "the lawn")),
+        ),
+        ("and the other letter too", SameFor("letter", other=True)),
+        ("make them both low priority", Valued("low priority", count=2)),
+        ("and its deadline is 4 May, not the 14th", Valued("4 May")),
+        ("that was the wrong one, I meant the shed", Instead("the shed")),
     ],
 )
 def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> None:

@@ -33,7 +33,7 @@ _GROUPS = re.compile(
 _DAYS_OF_MONTH = {
     word: f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number, 'th') }"
     for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 1
     )
 }
 _ORDINAL = re.compile(rf"\bthe\s+({'|'.join(_DAYS_OF_MONTH)})(?:\s+day)?(?=\s*$)", re.IGNORECASE)

@@ -26,7 +26,7 @@ def sentences(text: str) -> list[str]:
     """What can be quoted of a text, in its order, without what is too short to say anything."""
     pieces = [" ".join(piece.split()).strip(" -•") for piece in _pieces(text.split("\n"))]
     return [
-        piece for piece in pieces if (SHORTEST <= len(piece) or _ROW.match(piece)) and len(piece) <= LONGEST
+        piece for piece in pieces if (len(piece) >= SHORTEST or _ROW.match(piece)) and len(piece) <= LONGEST
     ]
 
 

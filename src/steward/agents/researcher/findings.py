@@ -63,7 +63,7 @@ class Freshness:
 
 def find(question: str, among: Sequence[SourcePassage], relevance: Relevance) -> Finding:
     """The sentences that answer a question best, no two saying the same from the same place."""
-    words, codes = set(keywords(question)), codes_in(question)
+    words = set(keywords(question))
     told: list[tuple[str, SourcePassage]] = []
     for passage in among:
         pieces = [passage.text.strip()] if passage.source.kind == MEMORY else sentences(passage.text)
@@ -71,7 +71,7 @@ def find(question: str, among: Sequence[SourcePassage], relevance: Relevance) ->
         told += [
             (piece, passage)
             for piece in pieces
-            if piece and words & (set(stems(piece)) | title) and codes <= codes_in(piece)
+            if piece and words & (set(stems(piece)) | title) and _names_its_codes(question, piece, passage)
         ]
     if not told:
         return Finding(question)
@@ -166,10 +166,15 @@ def find_opening(question: str, among: Sequence[SourcePassage]) -> Finding:
     return Finding(question, tuple(quotes), answered=bool(quotes))
 
 
+def _names_its_codes(question: str, piece: str, passage: SourcePassage) -> bool:
+    """Whether the codes that are asked about stand in it, or in what its document or section is called."""
+    known = codes_in(f"{piece} {passage.source.title} {passage.source.detail or ''}")
+    return codes_in(question) <= known
+
+
 def _excerpt(question: str, passage: SourcePassage, relevance: Relevance) -> Quote | None:
     """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
-    codes = codes_in(question)
-    pieces = [piece for piece in sentences(passage.text) if codes <= codes_in(piece)]
+    pieces = [piece for piece in sentences(passage.text) if _names_its_codes(question, piece, passage)]
     if not pieces:
         return None
     asked = set(keywords(question))

@@ -43,6 +43,13 @@ def test_a_code_that_nothing_names_is_not_answered_by_another() -> None:
     assert not found.answered
 
 
+def test_a_code_in_the_name_of_the_document_need_not_stand_in_the_quote() -> None:
+    source = Source(title="Dryer WT20", location="dryer.md", kind=DOCUMENT, date=None, detail="Lint")
+    told = SourcePassage(text="Empty the lint filter every day.", source=source, score=0.9, metadata={})
+    found = find_in_library("how often is the filter of the WT20 emptied?", [told], Relevance())
+    assert found.answered
+
+
 def test_a_passage_with_the_words_of_the_question_comes_before_one_without() -> None:
     other = passage("The club meets on the first Monday at seven.", score=0.8)
     asked = passage("| who | what |\n|---|---|\n| Yuna | bake sale |\n", score=0.2)

@@ -28,7 +28,7 @@ LISTED = {
         agents/talk/changed_facts.py agents/talk/documents.py agents/talk/figures.py
         agents/talk/following.py agents/talk/followups.py agents/talk/own_record.py
         agents/talk/own_things.py agents/talk/remembering.py agents/talk/said_dates.py
-        agents/talk/whole.py
+        agents/talk/taking_back.py agents/talk/whole.py
         agents/tasks/task_calls.py agents/tasks/task_changes.py agents/tasks/task_choice.py
         models/planner/arguments.py models/planner/finding.py models/planner/readers.py
         models/planner/words.py selection/requests.py tasks/changes.py tasks/filters.py

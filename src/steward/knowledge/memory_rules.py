@@ -91,12 +91,19 @@ def contradicts(new: str, old: str) -> bool:
     if bool(_NEGATION.search(new)) != bool(_NEGATION.search(old)):
         return stated.value == before.value or bool(stated.value & before.value)
     # A value that shares words with the old one adds to it ("allergic to nuts", "allergic to eggs").
-    return (
-        stated.exclusive
-        and before.exclusive
-        and stated.lead == before.lead
-        and not stated.value & before.value
-    )
+    return _of_one_kind(stated, before) and not stated.value & before.value
+
+
+def replaces(new: str, old: str) -> bool:
+    """Whether `new`, of which it is said that it is so now, states the same thing as `old` otherwise."""
+    stated, before = _statement(new), _statement(old)
+    if stated is None or before is None or not stated.subject or stated.subject != before.subject:
+        return False
+    return _of_one_kind(stated, before) and stated.value != before.value
+
+
+def _of_one_kind(stated: _Statement, before: _Statement) -> bool:
+    return stated.exclusive and before.exclusive and stated.lead == before.lead
 
 
 def _statement(text: str) -> _Statement | None:

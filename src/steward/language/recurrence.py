@@ -30,6 +30,13 @@ _GROUPS = re.compile(
     rf"(?:{_EVERY}|\bon\s+)(?P<group>weekdays?|work\s*days?|weekends?|mornings?|afternoons?|evenings?|nights?)\b",
     re.IGNORECASE,
 )
+_DAYS_OF_MONTH = {
+    word: f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number, 'th') }"
+    for number, word in enumerate(
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 1
+    )
+}
+_ORDINAL = re.compile(rf"\bthe\s+({'|'.join(_DAYS_OF_MONTH)})(?:\s+day)?(?=\s*$)", re.IGNORECASE)
 _NAMED = {
     "daily": "FREQ=DAILY",
     "everyday": "FREQ=DAILY",
@@ -88,7 +95,10 @@ def _counted(text: str) -> Repetition | None:
     said = (found.group("n") or "1").lower()
     count = int(said) if said.isdecimal() else _COUNTS[said]
     every = f";INTERVAL={count}" if count > 1 else ""
-    rest = re.sub(r"\b(?:of|in)\s*$", "", text[: found.start()]) + text[found.end() :]
+    before = re.sub(r"\b(?:of|in)\s*$", "", text[: found.start()])
+    if found.group("unit").lower() == "month":  # "the first" of a month is a day
+        before = _ORDINAL.sub(lambda day: f"the {_DAYS_OF_MONTH[day[1].lower()]}", before)
+    rest = before + text[found.end() :]
     return Repetition(f"FREQ={_UNITS[found.group('unit').lower()]}{every}", rest)
 
 

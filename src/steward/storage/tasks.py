@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 
@@ -37,6 +37,7 @@ NO_SUCH_OWNER = "tasks_user_id_fkey"
 SAME_KEY = "tasks_user_id_idempotency_key_key"
 TASK = "task"  # the kind of step that takes a task's change back (task_undo.py)
 _DONE = {"updated": "changed", "undone": "took back a change of"}
+_TOLD = {"title": "its title", "due": "due date", "priority": "priority"}
 
 
 class PostgresUserStore:
@@ -215,9 +216,29 @@ async def note_change(session: Session, event: TaskEvent) -> None:
     assert row is not None
     data = {"task": event.task_id, "event": event.id, "before": event.before, "after": event.after}
     step = UndoStep(kind=TASK, thing=f"tasks:{event.task_id}", data=data)
-    words = f"{_DONE.get(event.action, event.action)} the task '{row['title']}'"
+    words = _in_words(event, str(row["title"]))
     tool = "complete_task" if event.action == "completed" else "update_task"
     await undo.note(session, step, user=row["user_id"], words=words, tool=tool)
+
+
+def _in_words(event: TaskEvent, title: str) -> str:
+    """What was changed: with the old and the new, where one thing was."""
+    plain = f"{_DONE.get(event.action, event.action)} the task '{title}'"
+    changed = [name for name in _TOLD if name in event.after]
+    if event.action != "updated" or len(changed) != 1 or len(event.after) > len(changed):
+        return plain
+    name = changed[0]
+    old, new = (event.before or {}).get(name), event.after.get(name)
+    if name == "title":
+        return f"renamed the task '{old}' to '{new}'"
+    return f"{plain}: {_TOLD[name]} from {_value(old)} to {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):  # a due date
+        known = cast("Mapping[str, Any]", value)
+        return str(known.get("at") or known.get("on") or "none")
+    return str(value or "none")
 
 
 async def task_image(session: Session, task_id: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from steward.contract import linear_re as re
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
 from steward.language.politeness import bare
+from steward.language.recurrence import read_repetition
 from steward.language.references import FROM_LIST, Reference, read_reference
 from steward.tasks.model import Priority
 from steward.tasks.priority import find_priority
@@ -25,6 +26,7 @@ class Changes:
     completed: bool | None = None
     description: str | None = None
     tell_at: datetime | None = None  # its reminder is put off until then
+    recurrence: str | None = None
 
 
 _VERB = (
@@ -65,6 +67,19 @@ _NOTE = re.compile(
     r"|for)\s+(?P<ref>.+?)\s*(?::|to|saying|that\s+says|that|-)\s+(?P<text>.+)$",
     re.IGNORECASE,
 )
+# "Rename 'stuff for the shed' to 'buy felt'": what is quoted is a name, whatever words stand in it.
+_QUOTED_TITLE = re.compile(
+    rf"^{_VERB}\s+(?P<ref>\S.*?)\s+(?:to|into|as|with|to\s+say|to\s+be)\s+[\"'\u201c\u2018](?P<title>[^\"\u201c\u201d]+)"
+    r"[\"'\u201d\u2019]$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile("^(?:the\\s+task\\s+)?[\"'\u201c\u2018](?P<name>.+)[\"'\u201d\u2019]$", re.IGNORECASE)
+_REPEATS = re.compile(
+    r"^(?:(?:please\s+)?(?:make|have|let|set|change|turn)\s+(?P<ref>\S.*?)\s+(?:to\s+|into\s+)?(?:be\s+)?(?:a\s+)?"
+    r"(?:repeat(?:s|ing|ed)?|recur(?:s|ring)?|come\s+(?:back|round|up)|happen)\b(?:\s+task)?|"
+    r"repeat\s+(?P<also>\S.*?))\s+(?P<rule>(?:every|each|daily|weekly|monthly|yearly|fortnightly|on)\b.*)$",
+    re.IGNORECASE,
+)
 _BY = re.compile(
     r"\s+(?:(?:back|forward|out|up)\s+)?(?P<sign>by|back|forward|for|earlier)\s+(?P<much>(?:an?|another"
     r"|one|two|three|four|five|six|seven|\d+|a\s+couple\s+of|a\s+few|half\s+an?)\s+(?:more\s+)?(?:minute"
@@ -103,7 +118,7 @@ _PRIORITY_OF = re.compile(
 def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
     """The task meant and what changes about it; empty changes where nothing was said."""
     said = bare(utterance).rstrip(" .!?")
-    special = _special(said, now)
+    special = _special(said, utterance, now)
     if special is not None:
         return special
     named = _PRIORITY_OF.match(said)
@@ -133,7 +148,11 @@ def read_update(utterance: str, now: datetime) -> tuple[Reference, Changes]:
     return _moved_or_renamed(said, now)
 
 
-def _special(said: str, now: datetime) -> tuple[Reference, Changes] | None:
+def adds_a_note(utterance: str) -> bool:
+    return _NOTE.match(bare(utterance).rstrip(" .!?")) is not None
+
+
+def _special(said: str, utterance: str, now: datetime) -> tuple[Reference, Changes] | None:
     put_off = read_put_off(said, now)
     if put_off is not None:
         reference = read_reference(put_off.of) if put_off.of else Reference("", pronoun=True)
@@ -145,10 +164,31 @@ def _special(said: str, now: datetime) -> tuple[Reference, Changes] | None:
         found = pattern.match(said)
         if found:
             return read_reference(found.group("ref")), Changes(completed=False)
+    return _repeated(said) or _named_anew(utterance, now) or _noted(said)
+
+
+def _repeated(said: str) -> tuple[Reference, Changes] | None:
+    repeats = _REPEATS.match(said)
+    rule = read_repetition(repeats.group("rule")) if repeats else None
+    if repeats is None or rule is None:
+        return None
+    return read_reference(repeats.group("ref") or repeats.group("also")), Changes(recurrence=rule.rule)
+
+
+def _named_anew(utterance: str, now: datetime) -> tuple[Reference, Changes] | None:
+    quoted = _QUOTED_TITLE.match(utterance.strip(" .!?"))
+    if quoted is None or find_dates(quoted.group("title"), now):
+        return None
+    name = _QUOTED.match(quoted.group("ref"))
+    reference = Reference(name.group("name")) if name else read_reference(quoted.group("ref"))
+    return reference, Changes(title=quoted.group("title").strip())
+
+
+def _noted(said: str) -> tuple[Reference, Changes] | None:
     noted = _NOTE.match(said)
-    if noted:
-        return read_reference(noted.group("ref")), Changes(description=noted.group("text").strip(" \"'"))
-    return None
+    if noted is None:
+        return None
+    return read_reference(noted.group("ref")), Changes(description=noted.group("text").strip(" \"'"))
 
 
 def _with_priority(rest: str, priority: Priority, now: datetime) -> tuple[Reference, Changes]:

@@ -23,6 +23,7 @@ from steward.models.planner.readers import InterpretedCall, PutOffRequest, Reade
 from steward.models.planner.words import bare
 
 HOUSE = "house"
+CALCULATES = "calculate"
 TOOLS = frozenset(
     {
         "web_search",
@@ -38,8 +39,13 @@ TOOLS = frozenset(
         "get_current_time",
         "ingest_documents",
         "undo",
+        CALCULATES,
         ADD_SCHEDULE,
     }
+)
+# "How many grams is 12 ounces": what it is asked in belongs to it, whatever was said before.
+_CONVERTS = re.compile(
+    r"\bhow (?:many|much) [a-z ]{1,30}? (?:is|are|in|are in|are there in|make) [^,;?!]*", re.IGNORECASE
 )
 KEEPING = {"store_memory": "content", "save_fact": "text"}
 MOST_CLOSING_WORDS = 6  # "please keep that in mind for later": no more of it is told
@@ -78,6 +84,7 @@ class HouseReader:
         kept = [call for call in calls if call.tool in KEEPING and not call.missing]
         if kept and len(kept) == len(calls):
             return [worth_keeping(utterance, kept[0].fit) if unasked else _kept_whole(kept, utterance)]
+        calls = [call for call in calls if call not in kept[1:]]  # one memory, beside what else is asked
         return [_meant(call, utterance, now) for call in calls]
 
     def put_off(self, utterance: str, now: datetime) -> PutOffRequest | None:
@@ -149,6 +156,11 @@ def _meant(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
     elif call.tool == CLOCK and "timezone" not in arguments:
         zone = getattr(now.tzinfo, "key", None)
         return _reading(CLOCK, {"timezone": zone} if zone else {}, call.fit)
+    elif call.tool == CALCULATES:
+        asked = _CONVERTS.search(utterance)
+        expression = str(arguments.get("expression") or "")
+        if asked and expression and asked.group().strip(" .").endswith(expression.strip(" .?")):
+            arguments["expression"] = asked.group().strip(" .")
     elif call.tool == "code_execution" and (fenced := _FENCE.match(str(arguments.get("code") or ""))):
         arguments["code"] = fenced[1]
     return _reading(call.tool, arguments, call.fit)

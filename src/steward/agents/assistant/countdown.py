@@ -26,7 +26,7 @@ _ASKED = re.compile(
 _NAMED = re.compile(
     r"^(?:(?:what|which) (?:date|day|weekday)(?: of the week)?|what(?: is|'s) the (?:date|day|weekday)|when)"
     r"(?:'s| is| are| will| was| does| do| falls)?(?: it be)?(?: on)? (?:the )?(?P<day>.+?)"
-    r"(?: (?:be|fall|land|falls|lands))?(?: on)?(?: (?:this|next) year)?\W*$",
+    r"(?: going to)?(?: (?:be|fall|land|falls|lands))?(?: on)?(?: (?:this|next) year)?\W*$",
     re.IGNORECASE,
 )
 
@@ -71,6 +71,10 @@ class DayQuestions:
 
 def asked_day(said: str, now: datetime) -> AskedDay | None:
     """The single day that is asked about; None where something else is named as well."""
+    return _asked_day(said, now) or _asked_day(said.partition(",")[0], now)  # behind it may stand what for
+
+
+def _asked_day(said: str, now: datetime) -> AskedDay | None:
     how_far = _ASKED.match(said)
     named = how_far or _NAMED.match(said)
     if named is None:

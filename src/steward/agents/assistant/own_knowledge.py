@@ -99,7 +99,9 @@ class OwnKnowledge:
         if own or served:  # what was found here needs no web; else that is asked
             return own
         return (_recalled(dialogue, confidence=POSSIBLY) if personal else None) or (
-            None if _another_may_know(said, ranked) else inquiry.nearest() or _nothing(said, personal)
+            None
+            if _another_may_know(said, ranked)
+            else inquiry.nearest_memory() or inquiry.nearest() or _nothing(said, personal)
         )
 
     def _is_order(self, said: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from steward.agents.researcher.evidence import MEMORY, WEB, SourcePassage, host_of
-from steward.agents.researcher.questions import about_now, keywords
+from steward.agents.researcher.questions import about_now, codes_in, keywords, names_in
 from steward.agents.researcher.quotable import agreed_name, sentences
 from steward.agents.researcher.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
@@ -19,6 +19,8 @@ MOST_QUOTES = 3  # for one question
 _NEAR_BEST = 0.75  # of the best quote's score, for another one to be worth reading
 READS = 0.35  # relevance from which a passage of the library is read as an answer
 NEAR = 0.12  # and from which it is worth showing where nothing answers
+WEIGHT, NEARLY = 20.0, 2.5  # of likeness beside log-odds, and how much both must make to come near
+ALIKE, SURELY_ALIKE = 0.28, 0.4  # likeness from which a memory may be meant, and from which it is
 _EXCERPT = 320  # characters to which a quote may grow
 _FRESH_NOW = timedelta(hours=1)  # for what is asked about today
 
@@ -66,7 +68,11 @@ def find(question: str, among: Sequence[SourcePassage], relevance: Relevance) ->
     for passage in among:
         pieces = [passage.text.strip()] if passage.source.kind == MEMORY else sentences(passage.text)
         title = set(stems(passage.source.title))
-        told += [(piece, passage) for piece in pieces if piece and words & (set(stems(piece)) | title)]
+        told += [
+            (piece, passage)
+            for piece in pieces
+            if piece and words & (set(stems(piece)) | title) and _names_its_codes(question, piece, passage)
+        ]
     if not told:
         return Finding(question)
     scores = relevance.scores(
@@ -92,6 +98,28 @@ def _narrowed(question: str, text: str, relevance: Relevance) -> str:
     return "\n".join(line for line, score in zip(lines, scores, strict=False) if score >= least) or text
 
 
+def find_by_meaning(question: str, among: Sequence[SourcePassage], relevance: Relevance) -> Finding:
+    """The one memory that comes nearest, though it may share no word with the question.
+
+    Two models judge it, each on its own: the search by how alike the two texts are, the reranker by how well
+    the one answers the other. A name that is asked about must stand in it.
+    """
+    names = names_in(question)
+    told = [each for each in among if names <= set(stems(each.text))]
+    odds = relevance.odds(question, [each.text for each in told])
+    alike = [2 * each.score for each in told]
+    rated = [
+        (odd + WEIGHT * like, like, odd, at) for at, (odd, like) in enumerate(zip(odds, alike, strict=False))
+    ]
+    best = max(rated, default=None)
+    if best is None or best[0] < NEARLY or best[1] < ALIKE:
+        return Finding(question)
+    passage = told[best[3]]
+    surely = best[1] >= SURELY_ALIKE and best[2] > 0
+    quote = Quote(passage.text.strip(), passage.source, min(1.0, best[1]))
+    return Finding(question, (quote,), answered=surely)
+
+
 def find_in_library(
     question: str, among: Sequence[SourcePassage], relevance: Relevance, *, least: float = READS
 ) -> Finding:
@@ -100,10 +128,23 @@ def find_in_library(
     A sentence of theirs need not repeat what the heading above it names.
     """
     read = [each for each in among if each.score >= least or _says_it_all(question, each, relevance)]
+    read = _on_the_subject(question, read, among)
     rated = sorted(read, key=lambda each: -each.score)
     near = [each for each in rated if each.score >= rated[0].score * _NEAR_BEST][:MOST_QUOTES]
     quotes = [quote for each in near if (quote := _excerpt(question, each, relevance)) is not None]
     return Finding(question, tuple(quotes), answered=bool(quotes))
+
+
+def _on_the_subject(
+    question: str, read: Sequence[SourcePassage], among: Sequence[SourcePassage]
+) -> list[SourcePassage]:
+    """Without what shares no word with the question, where another passage near by holds its words."""
+    asked = set(keywords(question))
+    shared = {id(each): len(asked.intersection(stems(f"{each.source.detail} {each.text}"))) for each in among}
+    most = max(shared.values(), default=0)
+    kept = [each for each in read if most < 2 or shared[id(each)]]
+    near = [each for each in among if shared[id(each)] == most and each.score >= NEAR]
+    return kept if kept or not read else near
 
 
 def _says_it_all(question: str, passage: SourcePassage, relevance: Relevance) -> bool:
@@ -125,11 +166,20 @@ def find_opening(question: str, among: Sequence[SourcePassage]) -> Finding:
     return Finding(question, tuple(quotes), answered=bool(quotes))
 
 
+def _names_its_codes(question: str, piece: str, passage: SourcePassage) -> bool:
+    """Whether the codes that are asked about stand in it, or in what its document or section is called."""
+    known = codes_in(f"{piece} {passage.source.title} {passage.source.detail or ''}")
+    return codes_in(question) <= known
+
+
 def _excerpt(question: str, passage: SourcePassage, relevance: Relevance) -> Quote | None:
     """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
-    pieces = sentences(passage.text)
+    pieces = [piece for piece in sentences(passage.text) if _names_its_codes(question, piece, passage)]
     if not pieces:
         return None
+    asked = set(keywords(question))
+    shared = [len(asked.intersection(stems(piece))) for piece in pieces]
+    pieces = [piece for piece, count in zip(pieces, shared, strict=True) if count >= max(shared) - 1]
     heading = passage.source.detail or passage.source.title
     scores = relevance.within(question, pieces, heading=heading)
     best = max(range(len(pieces)), key=lambda at: (scores[at], -at))

@@ -19,13 +19,22 @@ from steward.agents.researcher.evidence import (
     from_steps,
     passages,
 )
-from steward.agents.researcher.findings import NEAR, Finding, Freshness, compose, find, find_in_library
+from steward.agents.researcher.findings import (
+    NEAR,
+    Finding,
+    Freshness,
+    compose,
+    find,
+    find_by_meaning,
+    find_in_library,
+)
 from steward.agents.researcher.questions import asks_again, split_question
 from steward.agents.researcher.relevance import Relevance
 from steward.models.planner.decisions import Call, Decision, Several, Tell
 from steward.models.planner.dialogue import Dialogue
 from steward.models.planner.ranking import KnownTool
 
+NEAREST_MEMORY = "I do not know that for sure. This is the nearest I remember:"
 NEAREST = "I found nothing that surely answers this. The nearest in your documents:"
 PASSAGES = 5  # asked of the library
 
@@ -100,6 +109,16 @@ class Inquiry:
         text = "\n\n".join(part for part in parts if part)
         return Tell(text=text, confidence=min(each.score for each in near))
 
+    def nearest_memory(self) -> Tell | None:
+        """What comes near in memory, said to be no more than that; None when nothing does."""
+        told = _of(passages(self._heard), MEMORY)
+        looked = [find_by_meaning(question, told, self._judgement.relevance) for question in self._questions]
+        near = [quote for each in looked for quote in each.quotes]
+        if not near:
+            return None
+        text = " ".join(dict.fromkeys(f"“{quote.text}”" for quote in near))
+        return Tell(text=f"{NEAREST_MEMORY} {text}", confidence=min(quote.score for quote in near))
+
     def _stages(self) -> Sequence[Stage]:
         return (self._ask_memory, self._ask_library)
 
@@ -110,10 +129,13 @@ class Inquiry:
         fresh = [
             each for each in _of(usable, MEMORY) if self._judgement.freshness.holds(each, question, self._now)
         ]
-        remembered = find(question, [] if again else fresh, self._judgement.relevance)
+        mine = [] if again else fresh
+        remembered = find(question, mine, self._judgement.relevance)
         if remembered.answered:
             return remembered
-        return find_in_library(question, _of(usable, DOCUMENT), self._judgement.relevance)
+        found = find_in_library(question, _of(usable, DOCUMENT), self._judgement.relevance)
+        meant = found if found.answered else find_by_meaning(question, mine, self._judgement.relevance)
+        return meant if meant.answered else found
 
     def _ask_memory(self, questions: Sequence[str]) -> list[Call]:
         return self._search(MEMORY_SEARCHES, questions, {})

@@ -26,6 +26,7 @@ _EXPLETIVE = re.compile(  # "is it raining?": nothing is meant by "it"
 )
 _POSSESSIVE = frozenset({"its", "their", "his"})
 _NAME = re.compile(r"\b[A-Z][\w'\u2019.-]*(?:\s+(?:of|de|van|von|the)?\s*[A-Z0-9][\w'\u2019.-]*)*")
+_CODE = re.compile(r"\b[A-Za-z]{1,6}-?\d[\w-]*\b")
 _HOW_TO = re.compile(r"how (?:do|does|can|could|should|would|must|to)\b", re.IGNORECASE)
 _ABOUT_NOW = re.compile(
     r"\b(?:today|tonight|right now|now|current(?:ly)?|latest|newest|recent(?:ly)?|this (?:week|month|morning|"
@@ -159,6 +160,11 @@ def names_in(question: str) -> frozenset[str]:
     words = re.findall(r"[\w'\u2019.-]+", without_addresses(question))
     named = [word for word in words[1:] if word[:1].isupper() or any(c.isdigit() for c in word)]
     return frozenset(stem(part) for word in named for part in split_name(word) if part not in STOP)
+
+
+def codes_in(text: str) -> frozenset[str]:
+    """E04, F-22, WH1000: one of them says nothing of another."""
+    return frozenset(found.group().lower() for found in _CODE.finditer(without_addresses(text)))
 
 
 def addresses_in(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]?[A-
 _CODE_SPAN = re.compile(r"```(.+?)```|``(.+?)``|`(.+?)`")
 _HOLE = "\ue000"  # of no alphabet: where code was set aside
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_ROW = re.compile(r"^\S{1,12}: \S")  # a code and what it means needs few letters
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?![\w*])")
 
@@ -24,7 +25,9 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!
 def sentences(text: str) -> list[str]:
     """What can be quoted of a text, in its order, without what is too short to say anything."""
     pieces = [" ".join(piece.split()).strip(" -•") for piece in _pieces(text.split("\n"))]
-    return [piece for piece in pieces if SHORTEST <= len(piece) <= LONGEST]
+    return [
+        piece for piece in pieces if (len(piece) >= SHORTEST or _ROW.match(piece)) and len(piece) <= LONGEST
+    ]
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[str]:

@@ -68,6 +68,12 @@ class Relevance:
                 scores[at] = round(_probability(float(logit)) * shared[at], 4)
         return scores
 
+    def odds(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Log-odds that each answers, by its meaning alone; none where no model can say."""
+        if self.reranker is None or not texts:
+            return []
+        return [float(each) for each in self.reranker.score(question, texts)]
+
     def within(self, question: str, texts: Sequence[str], *, heading: str) -> list[float]:
         """How the sentences of one passage compare. That the passage is about the question is known."""
         words = {*keywords(question), *names_in(question)}

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from steward.agents.assistant.personal_facts import FACT, is_statement
 from steward.agents.researcher.questions import keywords
-from steward.agents.talk.amending import amended, subject_of
+from steward.agents.talk.amending import amended, in_its_place, subject_of
 from steward.agents.talk.followups import Instead, read_follow_up
 from steward.contract import linear_re as re
+from steward.knowledge.memory_rules import replaces
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ordered
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
@@ -30,6 +31,9 @@ _CORRECTS = re.compile(
     _I,
 )
 _NOT_OLD = re.compile(r",?\s+(?:and )?(?:not|instead of|rather than)\s+[^,.;]{1,80}$", _I)
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|must)$", _I
+)
 _OF_ONESELF = re.compile(r"^(?:i|i'm|we|my|our)\b", _I)
 _CLAUSE = re.compile(
     r"\s*(?:[,;.]\s+(?:but |and |instead )?|\s+(?:but|and instead)\s+)(?=(?:i|i'm|we|my|our|it)\b)", _I
@@ -51,7 +55,7 @@ _KEEP_FIRST = re.compile(
 )
 _NEW = re.compile(r"^(?P<whose>my|our)\s+new\s+", _I)
 _REMEMBER = re.compile(
-    r"^(?:please\s+)?(?:remember|keep in mind|bear in mind|memori[sz]e)(?:\s+that|"
+    r"^(?:please\s+)?(?:remember|keep in mind|bear in mind|memori[sz]e|note|make a note)(?:\s+that|"
     r"\s*[:,-])?\s+(?P<fact>\S.*)$",
     _I,
 )
@@ -80,7 +84,7 @@ class _Known(NamedTuple):
 
 def told_fact(dialogue: Dialogue) -> Decision | None:
     """What is noted, put right or told anew; None where a sentence does nothing of it."""
-    return _put_right(dialogue) or _to_remember(dialogue) or _corrected(dialogue)
+    return _put_right(dialogue) or _corrected(dialogue) or _to_remember(dialogue)
 
 
 # --- noted in so many words ---
@@ -182,8 +186,7 @@ def _spoken_of(dialogue: Dialogue) -> _Known | None:
     shared = [each for each in _items(looked[0]) if asked & set(stems(_content(each)))]
     if shared:
         best = max(shared, key=lambda each: len(asked & set(stems(_content(each)))))
-        stated = cast("Mapping[str, Any]", best.get("metadata") or {}).get("kind") == "fact"
-        return None if stated else _Known(_content(best), str(best.get("id")))
+        return None if _is_stated(best) else _Known(_content(best), str(best.get("id")))
     found = _ASKED.match(dialogue.said_before.strip(" ?.!"))
     if found is None or _NO_THING.match(found["subject"]):
         return None
@@ -195,17 +198,12 @@ def _spoken_of(dialogue: Dialogue) -> _Known | None:
 
 def _corrected(dialogue: Dialogue) -> Decision | None:
     """What somebody says of themselves as a change takes the place of what is remembered about the same."""
+    fact = _changed_fact(dialogue.utterance)
+    if not fact:
+        return None
     kept = [step for step in dialogue.steps if step.tool == STORES]
-    said = _LEAD.sub("", _KEEP.sub("", dialogue.utterance)).strip()
-    if (
-        not _CORRECTS.search(said)
-        or not (is_statement(said) or _OF_ONESELF.match(said))
-        or said.endswith("?")
-    ):
-        return None
-    fact = _as_it_is_now(said)
-    if not subject_of(fact) and not _OF_ONESELF.match(fact):
-        return None
+    if kept and kept[0].arguments.get("corrected_id"):
+        return _told(kept[0])
     looked = [step for step in dialogue.steps if step.tool == SEARCHES]
     search = Call(tool=SEARCHES, arguments={"query": fact[:500], "top_k": CANDIDATES}, goal=0, helper=True)
     if kept:
@@ -218,7 +216,32 @@ def _corrected(dialogue: Dialogue) -> Decision | None:
     if old is None:
         return None
     memo = {"instead": {"id": old.get("id"), "content": _content(old)}}
-    return Call(tool=STORES, arguments={"content": fact}, goal=0, confidence=1.0, memo=memo)
+    # Another value of the very same takes its place at once; about what is only alike the person is asked.
+    at_once = _is_the_same(fact, _content(old)) and not _is_stated(old)
+    place = {"corrected_id": old.get("id")} if at_once else {}
+    return Call(tool=STORES, arguments={"content": fact, **place}, goal=0, confidence=1.0, memo=memo)
+
+
+def _changed_fact(utterance: str) -> str:
+    """What is so from now on, where somebody says so of their own or asks for it to be remembered."""
+    said = _LEAD.sub("", _KEEP.sub("", with_apostrophes(utterance))).strip()
+    asked_to = _REMEMBER.match(said)
+    said = asked_to["fact"] if asked_to else said
+    told = _CHANGED.search(said) is not None if asked_to else _CORRECTS.search(said) is not None
+    of_oneself = asked_to or is_statement(said) or _OF_ONESELF.match(said)
+    if not (told and of_oneself) or said.endswith("?") or ordered(said):
+        return ""
+    fact = _as_it_is_now(said)
+    return fact if subject_of(fact) or _OF_ONESELF.match(fact) else ""
+
+
+def _is_the_same(fact: str, old: str) -> bool:
+    return replaces(fact, old) or in_its_place(fact, old)
+
+
+def _is_stated(item: Mapping[str, Any]) -> bool:
+    """A fact that was kept apart, which only its own tool changes."""
+    return cast("Mapping[str, Any]", item.get("metadata") or {}).get("kind") == "fact"
 
 
 def _replaced(fact: str, kept: Step, looked: Step) -> Decision:
@@ -239,10 +262,15 @@ def _as_it_is_now(said: str) -> str:
     parts = [part.strip() for part in _CLAUSE.split(said)]
     true = [part for part in parts if not _NEGATED.search(part)]
     left = true[-1] if len(parts) > 1 and true and _OF_ONESELF.match(true[-1]) else said
-    return _NEW.sub(r"\g<whose> ", _ADVERB.sub("", _NOT_OLD.sub("", left)).strip(" .!,"))
+    shorter = _NOT_OLD.sub("", left)
+    shorter = left if _AUXILIARY.search(shorter) else shorter  # "Tom does not eat meat" says no second thing
+    return _NEW.sub(r"\g<whose> ", _ADVERB.sub("", shorter).strip(" .!,"))
 
 
 def _same_subject(fact: str, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    same = next((each for each in items if _is_the_same(fact, _content(each))), None)
+    if same is not None:
+        return same
     told = set(stems(fact))
     for each in items:
         known = set(stems(_content(each)))

@@ -42,7 +42,8 @@ _SUMMARY = re.compile(
     _I,
 )
 _WROTE = re.compile(
-    r"^(?:and )?(?:who (?:wrote|is the author of|authored|made|published)|whose (?:is|text is|words "
+    r"^(?:and )?(?:who (?:wrote|is the author of|authored|compiled|edited|"
+    r"published)|whose (?:is|text is|words "
     r"are)|who(?:'s| is) the author(?: of)?)\s*(?P<name>.*?)\W*$",
     _I,
 )
@@ -152,6 +153,16 @@ def _quoted_last(dialogue: Dialogue) -> str | None:
         if rows:
             return str(rows[0].get("source_document"))
     return None
+
+
+def titles_quoted(dialogue: Dialogue) -> list[str]:
+    """Of the documents that the turn before looked into, the nearest first, where it did nothing else."""
+    latest = [step for step in dialogue.earlier if step.turn == len(dialogue.said_earlier)]
+    if any(not step.helper for step in latest):
+        return []
+    rows = [row for step in latest if step.tool == KNOWLEDGE_SEARCH for row in _rows(step, "results")]
+    about = (cast("Mapping[str, Any]", row.get("metadata") or {}) for row in rows)
+    return [str(each["document_title"]) for each in about if each.get("document_title")]
 
 
 def _place(dialogue: Dialogue) -> Tell | None:

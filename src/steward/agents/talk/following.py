@@ -6,23 +6,24 @@ told apart is asked. Which sentences these are is said by `followups`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import takewhile
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from steward.agents.talk.amending import replaced, slip
+from steward.agents.talk.amending import counted, replaced, shifted, slip
 from steward.agents.talk.followups import (
     FollowUp,
     Instead,
     Naming,
     Repeating,
     SameFor,
-    TakeBack,
     Valued,
     read_follow_up,
 )
 from steward.agents.talk.own_things import choice
+from steward.agents.talk.taking_back import TakeBack, without_reasons
 from steward.agents.talk.whole import AFTERWARDS, REST, in_full
 from steward.agents.tasks import task_words as words
 from steward.agents.tasks.task_changes import due_text
@@ -68,7 +69,8 @@ class FollowUps:
     """Implements the planner's `Procedure` and `Completing`."""
 
     def complete(self, dialogue: Dialogue, now: datetime) -> Dialogue:
-        return in_full(dialogue, now)
+        plainly = None if dialogue.asked else without_reasons(dialogue.utterance)
+        return replace(dialogue, utterance=plainly) if plainly else in_full(dialogue, now)
 
     def decide(
         self,
@@ -93,6 +95,20 @@ def _asked_about(asked: Mapping[str, Any]) -> Step:
     return Step(tool=str(asked.get("tool")), arguments=dict(asked.get("arguments") or {}))
 
 
+def _undone_last(dialogue: Dialogue) -> list[Step]:
+    """The undos after which nothing else was done or shown, the latest first."""
+    acts = (step for step in reversed(dialogue.earlier) if not step.helper)
+    return list(takewhile(_is_undo, acts))
+
+
+def _is_undo(step: Step) -> bool:
+    return step.tool == UNDO and step.failure is None and not step.arguments.get("id")
+
+
+def _changes_in(undo: Step) -> int:
+    return len(_data(undo).get("undone") or ()) or 1
+
+
 def _last_act(dialogue: Dialogue) -> Step | None:
     """What was done or shown last, in the turns before this one."""
     return next((step for step in reversed(dialogue.earlier) if not step.helper and step.tool != UNDO), None)
@@ -115,9 +131,7 @@ class _FollowUp:
             case Naming(title=title):
                 return self._update(self._touched, {"title": title}) if self._nameable else None
             case Valued():
-                return (
-                    None if followed.bare and self._last.tool != words.ADD else self._valued(followed.value)
-                )
+                return self._valued_as(followed)
             case Repeating(rule=rule):
                 return self._repeating(rule)
             case Instead():
@@ -127,25 +141,50 @@ class _FollowUp:
 
     # --- taking back ---
 
-    def _take_back(self, said: TakeBack) -> Decision | None:
+    def _take_back(self, said: TakeBack) -> Decision | None:  # noqa: PLR0911 - one line a case
+        undone = _undone_last(self._dialogue)
+        if said.again and undone and UNDO in self._there:
+            return self._done_again(said, undone)
+        if said.next_one:
+            again = bool(undone) and UNDO in self._there
+            return (self._told() if self._made else self._call(UNDO, {})) if again else None
         if self._last.failure is not None or UNDO not in self._there or not self._changed:
             return None
         if self._last.tool == words.DELETE:
             return self._brought_back() if said.wanted else None
-        if said.added and self._last.tool != words.ADD:
+        wanted = words.ADD if said.added else words.COMPLETE if said.done else self._last.tool
+        if self._last.tool != wanted:
             return None
         if self._made:
             return self._told()
-        if said.count == 1 and self._came_to_nothing:  # the change before it was not spoken of
+        count = said.count or self._done_with_it
+        if count == 1 and self._came_to_nothing:  # the change before it was not spoken of
             return Tell(text=NOTHING_CHANGED, confidence=1.0)
-        count = self._done_with_it if said.them else said.count
         return self._call(UNDO, {"count": count} if count > 1 else {})
+
+    def _done_again(self, said: TakeBack, undone: Sequence[Step]) -> Decision:
+        """What was taken back just now is done again, undo by undo, the last one first."""
+        done = {step.arguments.get("id") for step in self._made}
+        failed = any(step.failure is not None for step in self._made)
+        wanted = said.count or sum(map(_changes_in, undone))
+        for step in undone:
+            if wanted <= 0 or failed:
+                break
+            wanted -= _changes_in(step)
+            if _data(step).get("id") not in done:
+                return self._call(UNDO, {"id": _data(step).get("id")})
+        return self._told()
 
     @property
     def _done_with_it(self) -> int:
-        """How many changes the turn made that made the last one."""
-        same = [step for step in self._dialogue.earlier if step.turn == self._last.turn]
-        return sum(step.tool in words.CHANGING and step.failure is None for step in same)
+        """How many changes the turn made that made the last one; else how many of its kind came in a row."""
+        acts = [step for step in self._dialogue.earlier if not step.helper]
+        same = sum(
+            step.turn == self._last.turn and step.tool in words.CHANGING and step.failure is None
+            for step in acts
+        )
+        kind = takewhile(lambda step: step.tool == self._last.tool and step.failure is None, reversed(acts))
+        return same if same > 1 else max(1, sum(1 for _ in kind))
 
     def _brought_back(self) -> Decision | None:
         """What was deleted is undone where it is kept; where it is final, the task is added anew."""
@@ -204,18 +243,36 @@ class _FollowUp:
     def _retitled(self, followed: Instead) -> str | None:
         """The title of what was added or renamed last, as it should be."""
         renames = self._last.tool == words.UPDATE and bool(self._last.arguments.get("title"))
-        if not (self._last.tool == words.ADD or renames) or not self._nameable:
+        named = self._last.tool == words.ADD or renames
+        if self._last.tool not in (words.ADD, words.UPDATE) or not self._nameable:
             return None
-        title = str(self._last.arguments.get("title") or "")
+        title = str(self._last.arguments.get("title") or self._title(self._touched or ""))
         if followed.old:
             return replaced(title, followed.rest, followed.old)
         if _SAID_TO_US.search(followed.rest) or find_dates(followed.rest, self._now):
             return None  # a sentence with a date of its own, and no name
-        near = slip(followed.rest, title)
-        if near is not None or not followed.sure:
+        near = slip(followed.rest, title) or counted(followed.rest, title)
+        if near is not None or not (followed.sure and named):
             return near
         first = followed.rest.split(maxsplit=1)[0].lower()
         return followed.rest if renames or first in TASK_VERBS else renamed(title, followed.rest)
+
+    def _valued_as(self, followed: Valued) -> Decision | None:
+        if followed.count is not None:
+            return self._each_valued(followed.value, followed.count)
+        return None if followed.bare and self._last.tool != words.ADD else self._valued(followed.value)
+
+    def _each_valued(self, said: str, count: int) -> Decision | None:
+        """What was added or changed last, all of it or so many, is for then or so urgent."""
+        value = self._value(said)
+        acts = [step for step in reversed(self._dialogue.earlier) if not step.helper]
+        row = takewhile(lambda step: step.tool in (words.ADD, words.UPDATE) and step.failure is None, acts)
+        ids = list(dict.fromkeys(str(step.arguments.get("task_id") or _made_by(step)) for step in row))
+        if not value or len(ids) < max(count, 2):
+            return None
+        done = {step.arguments.get("task_id") for step in self._made}
+        left = [each for each in (ids[:count] if count else ids) if each not in done]
+        return self._call(words.UPDATE, {"task_id": left[-1], **value}) if left else self._told()
 
     def _valued(self, said: str) -> Decision | None:
         value = self._value(said)
@@ -224,10 +281,15 @@ class _FollowUp:
 
     def _value(self, said: str) -> dict[str, str]:
         """What a task is given by these words alone: a date or a priority; empty where they name a thing."""
+        moved = shifted(said, str(self._record(self._touched or "").get("due_date") or ""))
+        if moved:
+            return {"due_date": moved}
         due = self._date(said)
         if due is not None:
             return {"due_date": self._on_its_day(due)}
-        urgency = find_priority(said)
+        urged = self._last.arguments.get("priority") is not None
+        urgency = find_priority(said) or (find_priority(f"{said} priority") if urged else None)
+        said = said if urgency is None or urgency.span[1] <= len(said) else f"{said} priority"
         whole = urgency is not None and urgency.span == (0, len(said))
         return {"priority": urgency.priority.value} if urgency is not None and whole else {}
 
@@ -272,6 +334,8 @@ class _FollowUp:
         rest = followed.rest
         if self._last.failure is not None or (followed.does and self._last.tool != words.ADD):
             return None
+        if followed.more and self._last.tool in TOUCHING:
+            return self._each_of(followed.more)
         if self._made:
             return self._told()
         if self._last.tool == words.LIST:
@@ -279,14 +343,42 @@ class _FollowUp:
         due = self._date(rest)
         if self._last.tool == words.ADD:
             return self._another(rest, due, does=followed.does)
+        if self._last.tool == words.UPDATE and (value := self._value(rest)):
+            return self._update(self._touched, value)
         if self._last.tool not in TOUCHING or due is not None:
             return None
-        found = self._candidates(rest)
+        if _undone_last(self._dialogue):
+            return self._undone_too(rest)
+        found = self._others() if followed.other and not rest else self._candidates(rest)
         if isinstance(found, Call):
             return found
         if not found:
             return None
         return self._again(found[0]) if len(found) == 1 else self._which(found)
+
+    def _each_of(self, named: Sequence[str]) -> Decision | None:
+        """The same for several things: each by itself, where each is one thing beyond doubt."""
+        found = [self._candidates(each) for each in named]
+        listing = next((each for each in found if isinstance(each, Call)), None)
+        if listing is not None:
+            return listing
+        if not all(len(cast("list[Record]", each)) == 1 for each in found):
+            return self._told() if self._made else None
+        done = {step.arguments.get("task_id") for step in self._made}
+        left = [each for [each] in cast("list[list[Record]]", found) if each.get("id") not in done]
+        return self._again(left[0]) if left else self._told()
+
+    def _undone_too(self, rest: str) -> Decision | None:
+        """After an undo, for what was done before that, where it is that which is named."""
+        acts = [
+            step for step in self._dialogue.earlier if step.tool in words.CHANGING and step.failure is None
+        ]
+        taken = sum(map(_changes_in, _undone_last(self._dialogue)))
+        before = acts[-taken - 1] if len(acts) > taken else None
+        title = (
+            "" if before is None else self._title(str(before.arguments.get("task_id") or _made_by(before)))
+        )
+        return self._call(UNDO, {}) if title and matched(rest, [{"title": title}]) else None
 
     def _other_list(self, rest: str) -> Decision | None:
         if REST.match(rest):
@@ -436,6 +528,10 @@ def renamed(title: str, said: str) -> str:
         return name
     led = _LED.match(rest)
     return f"{first} {led[0] if led else ''}{name}"
+
+
+def _made_by(step: Step) -> str:
+    return str(next(iter(_records(step)), cast("Record", {})).get("id") or "")
 
 
 def _data(step: Step) -> Record:

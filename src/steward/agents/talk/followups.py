@@ -6,27 +6,18 @@ by whoever follows them (`following`).
 
 from dataclasses import dataclass
 
+from steward.agents.talk.taking_back import TakeBack, how_many, read_take_back
 from steward.agents.talk.whole import of_the_list
 from steward.contract import linear_re as re
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
-from steward.models.planner.words import NUMBER_WORDS, intention, is_question
+from steward.models.planner.words import intention, is_question
 from steward.tasks.matching import stem
 from steward.tasks.verbs import TASK_VERBS
 
 LONGEST = 8  # words; whoever says more says it whole
 MOST_SAID = 1_000  # characters, with all that is said around it
 SHORT = 4  # words of a bare date or a bare priority: "tomorrow please"
-
-
-@dataclass(frozen=True, slots=True)
-class TakeBack:
-    """What was done last was not meant; the last few things."""
-
-    count: int = 1
-    them: bool = False  # all that was done in that turn
-    wanted: bool = False  # what is gone is wanted back, in so many words
-    added: bool = False  # said of what was added: anything else it would delete
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +36,9 @@ class SameFor:
     """What was done or asked last, for something more."""
 
     rest: str
+    more: tuple[str, ...] = ()  # further things: "the milk too, and the eggs"
     does: bool = False  # something of its own to do: another task, after one was added
+    other: bool = False  # "the other call": what is left of its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +54,7 @@ class Valued:
 
     value: str
     bare: bool = False  # nothing else was said: "tomorrow please"
+    count: int | None = None  # so many of the last things; 0 is all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +78,8 @@ _DROPPED = re.compile(
     _I,
 )
 _DENIAL = re.compile(
-    r"^(?:no|nope|nah|wrong|not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
+    r"^(?:no|nope|nah|wrong one|wrong|(?:that|this|it)(?:'s| is| was) the wrong (?:one|task|thing)|"
+    r"not (?:that|this)(?: one)?|(?:that|this|it)(?:'s| is| was) (?:wrong|"
     r"not right|not "
     r"correct|incorrect|not it))\b[\s,.!-]*(?=\S)",
     _I,
@@ -95,53 +90,10 @@ _MEANT = re.compile(
     r"make (?:it|that))\b[\s,]*)+",
     _I,
 )
-_IT = r"(?:it|that|this|them|those|everything|both|that one|that task)"
-_AS_IT_WAS = (
-    r"(?: (?:(?:to )?(?:how|what|when|where|the way)|as) (?:it|they) (?:was|were)\b[^,;]*|"
-    r" again| on(?:to)?(?: (?:the|my) list)?)*"
-)
-_BACK = re.compile(
-    rf"^(?:and |please )*(?:(?:(?:change|put|set|move|turn|switch|bring|get|give me) (?P<them>{_IT})|"
-    rf"(?:i )?want {_IT}) "
-    rf"back{_AS_IT_WAS}|(?:(?:leave|keep) (?!with\b)\S.{{0,40}}? |^)(?:as|where|how|when) (?:it|"
-    rf"they) (?:was|were)(?: before)?|reopen {_IT}|"
-    rf"revert(?: {_IT})?|"
-    rf"restore {_IT}|i (?:didn't|did not|haven't|have not)(?: yet| actually)?(?: (?:do|done|finish|"
-    rf"finished) {_IT})?|"
-    r"that was (?:a mistake|not meant)|that(?:'s| is) not what i (?:meant|wanted|"
-    r"said))\b[\s.!,]*(?P<more>.*)$",
-    _I,
-)
-_WRONG = re.compile(r"^that was wrong\W*$", _I)
-_WANTED = re.compile(
-    rf"^(?:and |please |can you |could you |dear,? |(?:can|could|may) (?:i|we) |"
-    rf"i'd like to )*(?:(?:bring|get|put|give me|have) {_IT} back|"
-    rf"restore {_IT}|(?:i )?want {_IT} back|"
-    rf"i (?:do |still |actually |did )+(?:need|want) {_IT}|i shouldn't have (?:deleted|removed|"
-    rf"done) {_IT}|undo(?: {_IT})?|"
-    rf"un-?delete(?: {_IT})?|add {_IT} (?:back|again)|take {_IT} back|keep {_IT} after all|revert(?: {_IT})?)"
-    r"(?: (?:again|please|on(?:(?:to)? (?:the|my) list)?|after all))*$",
-    _I,
-)
-_NOT_KEPT = re.compile(
-    rf"^(?:please )?(?:don't|do not) (?:remember|keep|store|save|note|add|do|"
-    rf"bother with) {_IT}(?: (?:then|after all))?$",
-    _I,
-)
-_OFF_AGAIN = re.compile(
-    rf"^(?:please )?(?:take|cross|strike|get) {_IT} (?:back )?off(?: (?:of )?(?:the|"
-    rf"my) list)?(?: again| after all)?$",
-    _I,
-)
-_SEVERAL_BACK = re.compile(
-    r"^(?:undo|revert|scrap|take back|put back) (?:(?:the )?last (?P<n>two|three|four|five|\d{1,2})(?: "
-    r"\w+)?|both(?: of (?:them|those))?|them both|"
-    r"those two|the two)(?: back)?$",
-    _I,
-)
 _REGRET = re.compile(r"^(?:oops|whoops|sorry|actually|my mistake|my bad|wait|hold on|oh no)\b", _I)
 _BETTER = re.compile(
-    r"\s+(?:(?:is|would be|'s|works|suits me|fits|might be)\s+(?:much |a bit )?better(?: for me)?|"
+    r"\s+(?:(?:is|would be|'s|works|suits me|fits|might be)\s+(?:much |a bit )?"
+    r"(?:better|enough|fine|plenty)(?: for me)?|will do|"
     r"instead|rather|please|then)$|,?\s+(?:i mean(?:t)?|with an? \w{1,2})$",
     _I,
 )
@@ -150,17 +102,24 @@ _DENIED = re.compile(
     r".{0,30}\b(?:i mean|i meant|i said|i wanted|should (?:be|say)))",
     _I,
 )
+_LATE_HEDGE = re.compile(r",?\s+(?:sorry|my mistake|i mean(?:t)?|actually)$", _I)
+_OTHER_NAMED = re.compile(r"^(?:the )?other (?:one|task|thing)\s*[,:]\s*(?=\S)", _I)
+# What is said of it beside its name: "the tape as well, I need both".
+_BESIDE = re.compile(r",\s+(?:because\s+)?(?:i|we|it|they|that|those|she|he|both)(?:'\w+)?\s.*$", _I)
+_ALSO = re.compile(r"\s+(?:too|as well|also)(?=\s*(?:,|$))", _I)
+_PARTS = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+")
 _OTHER = re.compile(r"^(?:the )?other(?: one)?\W*$", _I)
+_OTHER_OF_KIND = re.compile(r"^(?:the |my )?others?\b\s*(?P<kind>.*)$", _I)
 _SAME = re.compile(
     r"^(?:and )?(?:(?:do )?(?:the )?same (?:thing )?(?:again )?(?:for|with|to|goes for|about)|"
     r"(?:what|how) about|"
-    r"(?:and )?(?:do|finish|complete|mark|delete|remove|move) that (?:for|with|to)|likewise(?: for)?|"
+    r"(?:and )?(?:do|finish|complete|mark|delete|remove) that (?:for|with|to)|likewise(?: for)?|"
     r"ditto(?: for)?)\s+"
     r"(?P<rest>.+)$",
     _I,
 )
 _AND = re.compile(r"^(?:and|also|plus)(?: also)?\s+(?P<rest>.+)$", _I)
-_TOO = re.compile(r"^(?P<rest>.+?),?\s+(?:too|as well|also)$", _I)
+_TOO = re.compile(r"^(?P<rest>.+?,?\s+(?:too|as well|also)(?:,.*)?)$", _I)
 _ONLY = re.compile(r"^(?:only|just)\s+(?P<rest>(?:the )?.+)$", _I)
 _REPEATING = re.compile(
     r"^(?:(?:make|have|let|set) )?(?:it|that|this|that one|this one) (?:to )?(?:be )?(?:a )?"
@@ -180,9 +139,8 @@ _BUT_NOT = re.compile(
 _STILL = re.compile(
     r"^(?P<what>[^,;]{2,80}?)\s*[,;]\s*(?:and |but )?.*\b(?:still|yet|not done|haven't|isn't done)\b.*$", _I
 )
-_I_DID = re.compile(r"^(?P<what>.+?)\s+(?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?[a-z]+$", _I)
-_SCRATCH = re.compile(
-    rf"^(?:(?:oh|no|actually|wait|sorry|ok)\b[\s,]*)*(?:scratch|strike|scrap|belay) {_IT}(?: last one)?$", _I
+_I_DID = re.compile(
+    r"^(?P<what>.+?)\s+(?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?(?P<verb>[a-z]+)$", _I
 )
 _HAVENT = re.compile(
     r"^i (?:haven't|didn't|have not|did not)(?: yet)?(?: (?:do|done) (?:it|"
@@ -206,7 +164,14 @@ _VALUED = re.compile(
     r"^(?:and |but )*(?:(?:it|that|this)(?:'s| is| was|'ll be| will be)?(?: (?:needs?|has|have|ought|"
     r"should|must|is meant))?(?: to| be)*\s+"
     r"(?:done |doing |finished |ready |due |sorted |happening )?(?:be )?(?:by |on |for |at |before |until )?|"
-    r"(?:it's|that's) due )(?P<value>\S.*)$",
+    r"(?:it's|that's) due |(?:the|its) (?:(?:due )?(?:date|day|time)|deadline|priority) (?:is|should be|"
+    r"was) (?:on |at )?)(?P<value>\S.*)$",
+    _I,
+)
+_ALL_VALUED = re.compile(
+    r"^(?:and |but )*(?:make|set|move|put|give|push) (?P<them>them both|both(?: of (?:them|those))?|"
+    r"all (?:two|three|four|five)(?: of (?:them|those))?|them all|all of (?:them|those)|them) "
+    r"(?:an? |to |for |on |as |at |be |due )*(?P<value>\S.*)$",
     _I,
 )
 _FIRST = re.compile(r"^(?:and |but )*(?:do|put) (?:it|that|this)(?: one)? first\b", _I)
@@ -235,7 +200,7 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     said = dropped["rest"] if dropped else said
     opened = _OPENING.sub("", said)
     bare, hedged = _without_hedges(said)
-    back = _taken_back(opened, bare, said)
+    back = read_take_back(said)
     if back is not None:
         return back
     again = _REPEATING.match(opened) or _RULE.match(opened)
@@ -247,37 +212,19 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     found = _instead(said, bare, hedged=hedged)
     if found is not None:
         return found
-    valued = _VALUED.match(opened)
+    several = _ALL_VALUED.match(opened)
+    if several is not None:
+        return Valued(several["value"], count=how_many(several["them"]))
     if _FIRST.match(opened):
         return Valued("high priority")
-    if valued is not None and len(said.split()) <= LONGEST:
+    new = _BUT_NOT.match(opened)
+    valued = _VALUED.match(new["new"] if new else opened)
+    if valued is not None and len(valued["value"].split()) <= LONGEST:
         return Valued(valued["value"])
     short = (
         len(opened.split()) <= SHORT and not hedged and not _AND.match(opened) and _names_something(opened)
     )
     return Valued(opened, bare=True) if short else None
-
-
-def _taken_back(*wordings: str) -> TakeBack | None:
-    opened = wordings[0]
-    several = _SEVERAL_BACK.match(opened)
-    if several is not None:
-        return TakeBack(2 if several["n"] is None else _count(several["n"]))
-    back = next((found for each in wordings if (found := _BACK.match(each))), None)
-    if back is not None and (not back["more"] or _BACK.match(back["more"])):
-        them = (back["them"] or "").lower() in (
-            "them",
-            "those",
-            "both",
-            "everything",
-        ) or "they were" in opened
-        return TakeBack(them=them, wanted=any(map(_WANTED.match, wordings)))
-    ways = (_NOT_KEPT, _WRONG, _SCRATCH)
-    if any(way.match(each) for each in wordings for way in ways):
-        return TakeBack()
-    if any(map(_OFF_AGAIN.match, wordings)):
-        return TakeBack(added=True)
-    return TakeBack(wanted=True) if any(map(_WANTED.match, wordings)) else None
 
 
 def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:  # noqa: PLR0911 - one line a form
@@ -300,7 +247,7 @@ def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:
         return None
     if hedged and _REGRET.match(said):
         preferred = _SAY_SO.sub("", preferred)
-    did = _I_DID.match(preferred) if hedged and old else None
+    did = _I_DID.match(preferred) if hedged else None
     preferred = did["what"] if did else preferred
     have = _I_HAVE.match(preferred) if hedged else None
     if have is not None and stem(have["verb"].lower()) != have["verb"].lower():
@@ -316,27 +263,28 @@ def _without_hedges(said: str) -> tuple[str, bool]:
     left, hedged = said, False
     while True:
         shorter = _OPENING.sub("", left)
-        denied = _HAVENT.sub("", _MEANT.sub("", _DENIAL.sub("", shorter)))
+        denied = _HAVENT.sub("", _MEANT.sub("", _DENIAL.sub("", _LATE_HEDGE.sub("", shorter))))
+        denied = _OTHER_NAMED.sub("", denied)
         hedged = hedged or denied != shorter or _REGRET.match(left) is not None
         if denied == left:
             return left, hedged
         left = denied
 
 
-def _count(said: str) -> int:
-    return NUMBER_WORDS.get(said.lower()) or (int(said) if said.isdigit() else 1)
-
-
 def _same(said: str) -> SameFor | None:
+    said = _BESIDE.sub("", said) if _ALSO.search(_BESIDE.sub("", said)) else said
     for pattern in (_SAME, _AND, _TOO, _ONLY):
         found = pattern.match(said)
         if found is not None:
-            rest = _TOO.match(found["rest"])
-            named = rest["rest"] if rest else found["rest"]
+            named = _ALSO.sub("", found["rest"])
             again = _SAME.match(named)  # "and the same for bread"
             named = again["rest"] if again else named
+            other = _OTHER_OF_KIND.match(named)
+            if other is not None and not of_the_list(named):
+                return SameFor(other["kind"], other=True)
             if of_the_list(named) or _names_something(named):
-                return SameFor(named)
+                several = _PARTS.split(named) if _ALSO.search(found.group()) else []
+                return SameFor(named, more=tuple(several) if len(several) > 1 else ())
             return SameFor(named, does=True) if pattern in (_AND, _TOO) and _is_to_do(named) else None
     return None
 

@@ -120,7 +120,8 @@ _WHAT_AGAIN = re.compile(
     r"what(?: exactly)?(?: (?:are|were) you asking(?: me)?(?: for)?)?|which (?:one|task|thing|"
     r"memory)(?: (?:is|was|exactly).{0,20})?|"
     r"(?:can you )?(?:say|show|tell me|repeat|ask)(?: me)? (?:that|it|"
-    r"the question)(?: to me)?(?: again)?|pardon|come again|sorry|"
+    r"the question)(?: to me)?(?: again)?|"
+    r"(?:are you|is (?:there )?(?:anything|something)) waiting(?: for .{1,30})?|pardon|come again|sorry|"
     r"what (?:would|will|does) (?:that|it|this) do|what (?:are you|would you be) (?:deleting|doing|"
     r"removing|forgetting)(?: exactly)?)$",
     _I,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from steward.agents.tasks import task_words as words
+from steward.agents.tasks.task_changes import due_text
 from steward.agents.tasks.task_choice import HELP_LISTING, matched
 from steward.agents.tasks.task_reader import NAME as TASKS
 from steward.agents.tasks.task_reader import TaskReader, addition
@@ -23,6 +24,7 @@ from steward.models.planner.readers import READER, Record
 from steward.models.planner.words import bare, bare_of_one, intention, places
 from steward.tasks.matching import stem
 from steward.tasks.new_tasks import read_new_tasks
+from steward.tasks.priority import find_priority
 
 OWN_THINGS = "own-things"
 LONGEST = 8  # words that name a task
@@ -63,6 +65,15 @@ _OF_ALL = re.compile(r"\b(?:all|every|everything|any)\b", _I)
 _ADDING = re.compile(r"^add\s", _I)
 _ELSEWHERE = re.compile(r"\b(?:to|into|onto|on|in|as|from|between|after|before)\b", _I)
 _OF_A_KIND = re.compile(r"^(?:an?|another|new|the|this|these|that|it|some|more|two|three|\d+)\b", _I)
+# Whatever is done to a thing of one's own that ends in a day: it is then.
+_SETTLES = re.compile(
+    r"^(?:set|put|place|schedule|plan|pencil|slot|fit|fix|leave|keep|save|do|have|make|give|arrange|pop|stick)"
+    r"(?: in)? (?P<what>\S.*)$",
+    _I,
+)
+_PREPOSED = re.compile(
+    r"(?:^(?:the|my|our)\s+)|(?:\s+(?:in|down|for|on|to|at|by|until|till|due|as|a|be|back|off))+$", _I
+)
 _EXCEPT = re.compile(
     r"^(?:all|everything|every one|the (?:whole )?(?:list|lot)|both)(?: of (?:them|these|those|it))?,? "
     r"(?:except|but|apart from|other than|bar)(?: for)? (?P<left>.+)$",
@@ -101,6 +112,9 @@ class OwnThings:
             return None
         if _ADDING.match(said) and words.ADD in _names(tools):
             return _add(found["what"], dialogue, now)
+        settled = _settled(said, dialogue, now) if words.UPDATE in _names(tools) else None
+        if settled is not None:
+            return settled
         looks = found["verb"].lower() in ("check", "tick", "mark", "resolve", "close") and not found["off"]
         if _OF_ALL.search(said) or looks:
             return None  # everything, or a look at something: no one thing to be done with
@@ -212,6 +226,39 @@ def _add(what: str, dialogue: Dialogue, now: datetime) -> Decision | None:
     return Call(tool=words.ADD, arguments=arguments, goal=0, confidence=MEANT)
 
 
+def _settled(said: str, dialogue: Dialogue, now: datetime) -> Decision | None:
+    """ "Set the ribbon for saturday": a task of one's own gets the day or the urgency that was said of it."""
+    named, changes = _what_is_set(said, now)
+    if not named:
+        return None
+    made = [step for step in dialogue.steps if step.tool == words.UPDATE]
+    if made:
+        return Tell(text=TaskReader().tell(made, dialogue.all_steps, now), confidence=1.0)
+    listed = next((step for step in dialogue.steps if step.tool == words.LIST), None)
+    if listed is None:
+        return Call(tool=words.LIST, arguments=dict(HELP_LISTING), goal=0, helper=True)
+    found = matched(named, [each for each in TaskReader().shown(listed) or () if not each.get("completed")])
+    if len(found) == 1:
+        arguments = {"task_id": found[0].get("id"), **changes}
+        return Call(tool=words.UPDATE, arguments=arguments, goal=0, confidence=1.0)
+    return _which(words.UPDATE, named, found, now, changes) if found else None
+
+
+def _what_is_set(said: str, now: datetime) -> tuple[str, Mapping[str, object]]:
+    """The words that name the thing, and what it gets; no words where nothing is set."""
+    found = _SETTLES.match(said)
+    what = found["what"] if found else ""
+    dates = find_dates(what, now)
+    urgency = None if dates else find_priority(what)
+    if len(dates) == 1:
+        (start, end), changes = dates[0].span, {"due_date": due_text(dates[0])}
+    elif urgency is not None:
+        (start, end), changes = urgency.span, {"priority": urgency.priority.value}
+    else:
+        return "", {}
+    return _PREPOSED.sub("", f"{what[:start]} {what[end:]}".strip()), changes
+
+
 def _none_fits(what: str, dialogue: Dialogue, tools: Sequence[KnownTool]) -> Decision | None:
     """Still a gap where there are other tools, but what was looked for among the tasks is said as well."""
     if any(step.tool == words.LIST and step.failure is not None for step in dialogue.steps):
@@ -226,10 +273,16 @@ def _none_fits(what: str, dialogue: Dialogue, tools: Sequence[KnownTool]) -> Dec
     )
 
 
-def _which(tool: str, what: str, found: Sequence[Record], now: datetime) -> Ask:
+def _which(
+    tool: str,
+    what: str,
+    found: Sequence[Record],
+    now: datetime,
+    arguments: Mapping[str, object] | None = None,
+) -> Ask:
     text, lines = TaskReader().which(tool, what, found, now)
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-    return Ask(question=f"{text}\n{numbered}", state=choice(tool, {}, found))
+    return Ask(question=f"{text}\n{numbered}", state=choice(tool, arguments or {}, found))
 
 
 def choice(

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from steward.agents.researcher.questions import keywords
 from steward.agents.talk.changed_facts import told_fact
+from steward.agents.talk.taking_back import read_take_back
 from steward.contract import linear_re as re
 from steward.language.references import read_ordinals
 from steward.language.reply import Cancel, No, Yes, read_answer
@@ -132,7 +133,8 @@ def _forgotten(what: str, dialogue: Dialogue) -> Decision | None:  # noqa: PLR09
     done = [step for step in dialogue.steps if step.tool == FORGETS]
     if done:
         return _told(done)
-    named = what.strip(" .!?\"'“”")
+    first, _, more = what.partition(",")
+    named = (first if more and read_take_back(more.strip()) else what).strip(" .!?\"'“”")
     if _THAT.match(named):
         return _just_told(dialogue)
     if _EVERYTHING.match(named):

@@ -29,14 +29,32 @@ _ITS_DAY = re.compile(
 )
 
 
+_SAME_DAY = re.compile(
+    r"\s+(?:(?:for|on|to) )?(?:the same|that same|that) day\b(?: too| as well)?", re.IGNORECASE
+)
+
+
 def dated(dialogue: Dialogue, said: str, now: datetime) -> str | None:
     """The same order with the date in words; None where no document gave one, or it is not clear which."""
+    same = _SAME_DAY.search(said)
+    if same is not None and not find_dates(said, now) and (day := _day_of_last(dialogue)):
+        return f"{said[: same.start()]} on {day}{said[same.end() :]}"
     found = _ITS_DAY.match(said.strip(" .!?"))
     if found is None or said.split(maxsplit=1)[0].lower() not in ORDERS or find_dates(said, now):
         return None
     order = found["order"] or found["order2"]
     date = _date_for(order, dialogue, now)
     return None if date is None else f"{order} {found['by'] or found['by2'] or 'by'} {date}"
+
+
+def _day_of_last(dialogue: Dialogue) -> str:
+    """For when the thing is that was added or changed last."""
+    for step in reversed([each for each in dialogue.earlier if not each.helper]):
+        data: Any = step.data
+        task: Any = cast("Mapping[str, Any]", data).get("task") if isinstance(data, Mapping) else None
+        due = cast("Mapping[str, Any]", task).get("due_date") if isinstance(task, Mapping) else None
+        return str(due or "")[:10]
+    return ""
 
 
 def _date_for(order: str, dialogue: Dialogue, now: datetime) -> str | None:

@@ -4,12 +4,14 @@ Owns what such a sentence takes over from the question before it. What is asked 
 shown is followed by `following`; whatever is no such sentence stays as it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, cast
 
 from steward.agents.talk.amending import subject_of
+from steward.agents.talk.documents import titles_quoted
 from steward.agents.talk.said_dates import dated
 from steward.agents.tasks import task_words as words
 from steward.contract import linear_re as re
@@ -17,7 +19,7 @@ from steward.language.dates.find import find_dates
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
 from steward.models.planner.dialogue import Dialogue, Step
-from steward.models.planner.words import intention, is_question
+from steward.models.planner.words import intention, is_question, stems
 from steward.tasks.filters import Filters, read_filters
 
 CALCULATE, STORES, SEARCHES = "calculate", "store_memory", "search_memory"
@@ -34,6 +36,15 @@ _DROPPED = re.compile(
 _NOT_THE_OTHER = re.compile(r"^(?P<one>[^,]{2,60}?),?\s+(?:and )?not (?:the |that )?\S.*$", _I)
 _INSTEAD = re.compile(r"^(?P<order>[a-z]+ .+?),?\s+instead\W*$", _I)
 _PUT_OFF = re.compile(r"^(?:please )?put (?P<what>\S.{0,60}?) off (?:until|till|to) (?P<until>\S.*)$", _I)
+_WAKE = re.compile(r"^(?:please |can you |could you )*wake me(?: up)? (?P<when>\S.*)$", _I)
+# "Not the tank, I filled it. Remove it": what "it" is was said just before.
+_OWN_IT = re.compile(
+    r"^(?:(?:no|not|sorry|but|oh|wait|actually)[\s,]+)+(?:the|my|our) (?P<thing>[\w'-]+(?: [\w'-]+){0,2})"
+    r"[,;.]\s.*[,.;!]\s+(?:and |so |please )*"
+    r"(?P<verb>delete|remove|tick|cancel|finish|complete|mark|move|cross|check|strike|drop) it\b"
+    r"(?P<rest>.*)$",
+    _I,
+)
 _PUSHED = re.compile(
     r"^(?:please )?(?:push|bump|knock|shove|nudge|slide|shift) (?P<what>\S.{0,60}?) (?:on|back|out|"
     r"along) (?P<much>(?:by|to|until) \S.*)$",
@@ -70,10 +81,41 @@ _DOES = re.compile(
 _OBJECT = re.compile(
     r"^(?P<lead>.+\s)(?P<np>(?:the|my|our|your|his|her|their|an?)\s+\S+(?:\s+\S+){0,3})$", _I
 )
-_OF_NAME = re.compile(
-    r"^(?P<lead>.+\s(?:in|of|for|at|to|with|from|about)\s)[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$"
+# What takes the place of its like, wherever that stands: a code of a code, a name of a name.
+_KINDS = tuple(
+    re.compile(rf"\b{kind}\b") for kind in (r"[A-Za-z]+[-.]?\d[\w.-]*", r"[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
 )
-_NAME = re.compile(r"^[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*$")
+_INSIDE = re.compile(
+    r"^(?P<lead>(?:what|who|where|when|which|why|how)\b(?:\s+[\w'-]+){0,2}?\s+(?:do|does|did|can|will|would|should|must|"
+    r"may|is|are|was|were)\s+)(?P<np>[\w'-]+(?:\s+[\w'-]+){0,3}?)(?P<tail>\s+[a-z]+\s+(?:in|on|at|for|with|by|to|"
+    r"from|per|under)\s.+)$",
+    _I,
+)
+_FUNCTION_IN = re.compile(r"\b(?:i|you|we|he|she|it|they|of|in|on|for|to|with|at|by|and|or)\b", _I)
+_OWN_NOUN = re.compile(r"^(?:the|an?|my|our|your|their)\s+(?!.*\bones?$)|^[a-z]+s$", _I)
+# A question of one word goes on with the one before: "with whom?", "which?", "when?".
+_SLUICE = re.compile(
+    r"^(?:and\s+)?(?P<wh>(?:(?:with|for|by|from|to|at|on|in|of)\s+)?(?:who|whom|what|when|where|why|which|how"
+    r"(?:\s+(?:much|many|long|often|far|old))?))$",
+    _I,
+)
+_WH = re.compile(
+    r"^(?:(?:with|for|by|from|to|at|on|in|of)\s+)?(?:how\s+(?:much|many|long|often|far|old)|what|whom?|when|where|why|"
+    r"which|how)\b\s*",
+    _I,
+)
+_YES_NO = re.compile(r"^(?:do|does|did|is|are|was|were|can|could|may|must|should|will|would|has|have)\b", _I)
+_ONE = re.compile(r"^(?:the|an?|my|our)\s+(?P<which>[\w'-]+)\s+ones?$", _I)
+_OF_TWO = re.compile(r"\b(?P<det>the|an?|my|our)\s+(?P<which>[\w'-]+)\s+(?P<noun>[a-z][\w'-]+)", _I)
+_FUNCTION = re.compile(
+    r"^(?:of|in|on|for|to|with|at|by|and|or|is|are|was|were|do|does|did|have|has|can|will)$", _I
+)
+_PRONOUN = re.compile(r"\b(?:its?|they|them|their)\b", _I)
+_PERSON = re.compile(r"\b(?:its?|they|them|their|he|she|him|his|her)\b", _I)
+_EXPLETIVE = re.compile(
+    r"\b(?:is|was|will|does|did|would)\s+it\s+(?:rain|snow|be|take|mean|late|cold|hot|warm)\w*\b", _I
+)
+_NOUN = re.compile(r"\b(?P<det>the|my|our|an?)\s+(?P<words>[\w'-]+(?:\s+[\w'-]+){0,3})", _I)
 _OWNED = re.compile(r"^(?:the|my|our|your|his|her|their|an?|this|that)\s|^[A-Z]")
 REST = re.compile(
     r"^(?:(?:what about|how about|all) )?(?:the )?(?:rest|others|other ones|remaining(?: ones)?|"
@@ -101,15 +143,9 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
     said = " ".join(with_apostrophes(dialogue.utterance).split()).strip()
     if dialogue.asked:
         return _as_answer(dialogue, said)
-    instead = _INSTEAD.match(said)
-    if instead is not None and said.split()[0].lower() in ORDERS:
-        return replace(dialogue, utterance=instead["order"])
-    put_off = _PUT_OFF.match(said)
-    if put_off is not None:
-        return replace(dialogue, utterance=f"move {put_off['what']} to {put_off['until']}")
-    pushed = _PUSHED.match(said)
-    if pushed is not None:
-        return replace(dialogue, utterance=f"move {pushed['what']} {pushed['much']}")
+    plain = _plainly_ordered(said, now)
+    if plain is not None:
+        return replace(dialogue, utterance=plain)
     last = next((step for step in reversed(dialogue.earlier) if not step.helper), None)
     if _BY_NOW.search(said) and is_question(_LEADS.sub("", said)) and _of_memory(dialogue):
         said = _BY_NOW.sub("?", said)
@@ -118,9 +154,28 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
         dated(dialogue, said, now)
         or _reckoned(said, last)
         or _remembered(said, last)
-        or (None if _is_filter(said, last, now) else _chained((*dialogue.said_earlier, said), now))
+        or (None if _is_filter(said, last, now) else _asked_on(dialogue, said, now))
     )
     return dialogue if whole is None else replace(dialogue, utterance=whole)
+
+
+def _plainly_ordered(said: str, now: datetime) -> str | None:
+    """An order in other words for what the readers know: "push it back by a week", "wake me in an hour"."""
+    instead = _INSTEAD.match(said)
+    if instead is not None and said.split(maxsplit=1)[0].lower() in ORDERS:
+        return instead["order"]
+    put_off = _PUT_OFF.match(said)
+    if put_off is not None:
+        return f"move {put_off['what']} to {put_off['until']}"
+    pushed = _PUSHED.match(said)
+    if pushed is not None:
+        return f"move {pushed['what']} {pushed['much']}"
+    woken = _WAKE.match(said)
+    if woken is not None and (dates := find_dates(woken["when"], now)):
+        start, end = dates[0].span
+        return f"remind me to wake up {woken['when'][start:end]}"
+    spoken = _OWN_IT.match(said)
+    return None if spoken is None else f"{spoken['verb']} the {spoken['thing']}{spoken['rest']}"
 
 
 def _of_memory(dialogue: Dialogue) -> bool:
@@ -201,13 +256,60 @@ def of_the_list(rest: str) -> bool:
     return REST.match(rest) is not None or AFTERWARDS.match(rest) is not None
 
 
-def _chained(said: Sequence[str], now: datetime) -> str | None:
-    """Each of these with what it takes over from the one before; None where the last takes over nothing."""
-    full, whole = "", None
-    for text in said:
-        whole = completed(with_apostrophes(text), full, now)
-        full = whole or text
-    return whole
+def _asked_on(dialogue: Dialogue, said: str, now: datetime) -> str | None:
+    """The question with what it takes over from those before it; None where it takes over nothing."""
+    before = ""
+    for text in dialogue.said_earlier:
+        before = completed(with_apostrophes(text), before, now) or text
+    whole = completed(said, before, now)
+    leading = _ELLIPSIS.match(said)
+    if whole is None and leading is not None and is_question(leading["rest"]):
+        whole = leading["rest"]  # "and who made it?"
+    titles = titles_quoted(dialogue)
+    told = titles[0] if titles else recalled_subject(dialogue)
+    pointed = _pointing(whole or said, before, told, person=not titles) if told else None
+    return pointed or whole
+
+
+def recalled_subject(dialogue: Dialogue) -> str:
+    """What the memory is about that the turn before noted or found; empty where it did something else."""
+    latest = [step for step in dialogue.earlier if step.turn == len(dialogue.said_earlier)]
+    if not latest or any(step.tool not in (STORES, SEARCHES, "query_knowledge_base") for step in latest):
+        return ""
+    noted = next((step for step in latest if step.tool == STORES and step.failure is None), None)
+    if noted is not None:
+        return subject_of(str(noted.arguments.get("content") or ""))
+    asked = set(stems(dialogue.said_before))
+    told = (str(each.get("content") or "") for step in latest for each in _items(step))
+    return next((subject_of(each) for each in told if asked & set(stems(each))), "")
+
+
+def _items(step: Step) -> list[Mapping[str, Any]]:
+    data: Any = step.data
+    found: Any = cast("Mapping[str, Any]", data).get("items") if isinstance(data, Mapping) else None
+    return [
+        cast("Mapping[str, Any]", each)
+        for each in cast("list[Any]", found or [])
+        if isinstance(each, Mapping)
+    ]
+
+
+def _pointing(said: str, before: str, title: str, *, person: bool = False) -> str | None:
+    """ "Who installed it?" after a question on the heat pump's manual: with what the manual is about."""
+    pronoun = _PERSON.search(said) if person else _PRONOUN.search(said)
+    if pronoun is None or not is_question(said) or _EXPLETIVE.search(said):
+        return None
+    known = set(stems(title))
+    named = [_told_of(found, known) for found in _NOUN.finditer(before)]
+    subject = max((each for each in named if each), key=len, default=title)
+    owned = "'s" if pronoun[0].lower() in ("its", "their", "his", "her") else ""
+    return f"{said[: pronoun.start()]}{subject}{owned}{said[pronoun.end() :]}"
+
+
+def _told_of(noun: re.Match, known: set[str]) -> str:
+    """As much of a noun phrase as the title names."""
+    told = list(takewhile(lambda word: known.intersection(stems(word)), noun["words"].split()))
+    return " ".join((noun["det"], *told)) if told else ""
 
 
 def completed(said: str, before: str, now: datetime) -> str | None:
@@ -217,6 +319,14 @@ def completed(said: str, before: str, now: datetime) -> str | None:
     again = _AGAIN.match(_LEADS.sub("", bare))
     if again is not None and is_question(question) and question.lower().startswith(again["ask"].lower()):
         return f"{question}?"
+    sluiced = _SLUICE.match(bare)
+    if sluiced is not None:
+        rest = _WH.sub("", question)
+        # "Which?" goes on with "how many tasks"; "when?" only with what was done to something.
+        goes_on = _YES_NO.match(rest) or (
+            rest != question and sluiced["wh"].lower().startswith(("which", "how"))
+        )
+        return f"{sluiced['wh']} {rest}?" if goes_on else None
     found = _ELLIPSIS.match(bare)
     if found is None or not is_question(question) or len(bare.split()) > LONGEST:
         return None
@@ -233,13 +343,13 @@ def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR
     if dates and any(each.span == (0, len(rest)) for each in find_dates(rest, now)):
         start, end = dates[-1].span
         return f"{question[:start]}{rest}{question[end:]}"
+    alike = _of_its_kind(rest, question)
+    if alike is not None:
+        return alike
     placed = _PLACED.match(rest)
     if placed is not None:
         at = question.lower().rfind(f" {placed['prep'].lower()} ")
         return f"{question[:at] if at > 0 else question} {rest}"
-    named = _OF_NAME.match(question)
-    if named is not None and _NAME.match(rest):
-        return f"{named['lead']}{rest}"
     amount = _AMOUNT.match(question)
     if amount is not None and not _OWNED.match(rest):
         return f"{amount['lead']}{rest}{amount['rest']}"
@@ -251,3 +361,27 @@ def _put_in(rest: str, question: str, now: datetime) -> str | None:  # noqa: PLR
         return f"{found['lead']}{rest}{found['tail'] or ''}"
     told = _OBJECT.match(question)
     return None if told is None else f"{told['lead']}{rest}"
+
+
+def _of_its_kind(rest: str, question: str) -> str | None:
+    """With "E04" for "E11", "Tom" for "Ana", "the rear one" for "the front tyre"; None without a like.
+
+    A thing takes the place of the thing that is spoken of, and not of the place where that is.
+    """
+    inside = _INSIDE.match(question)
+    if inside is not None and _OWN_NOUN.match(rest) and not _FUNCTION_IN.search(inside["np"]):
+        return f"{inside['lead']}{rest}{inside['tail']}"
+    for kind in _KINDS:
+        like = [found for found in kind.finditer(question) if found.start() > 0]
+        if like and kind.fullmatch(rest):
+            return f"{question[: like[-1].start()]}{rest}{question[like[-1].end() :]}"
+    one = _ONE.match(rest)
+    pairs = [
+        found
+        for found in _OF_TWO.finditer(question)
+        if not (_FUNCTION.match(found["which"]) or _FUNCTION.match(found["noun"]))
+    ]
+    if one is None or not pairs:
+        return None
+    start, end = pairs[-1].span("which")
+    return f"{question[:start]}{one['which']}{question[end:]}"

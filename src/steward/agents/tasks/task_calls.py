@@ -21,7 +21,7 @@ from steward.language.references import Reference, read_ordinals, read_reference
 from steward.language.wishes import ORDERS
 from steward.models.planner.readers import InterpretedCall, ReaderQuestion
 from steward.models.planner.words import bare, intention
-from steward.tasks.changes import Changes, read_update
+from steward.tasks.changes import Changes, adds_a_note, read_update
 from steward.tasks.filters import Filters, read_filters
 from steward.tasks.model import Priority
 from steward.tasks.new_tasks import NewTask, parted, read_new_tasks, without_list
@@ -191,6 +191,8 @@ def what_to_add(certainty: float) -> InterpretedCall:
 
 def of_what_is_there(call: ReadCall, utterance: str) -> ReadCall:
     """ "Update the milk task" speaks of a task that is there: nobody adds one by changing it."""
+    if call.tool == words.ADD and adds_a_note(utterance):
+        return replace(call, tool=words.UPDATE, arguments={}, where={})
     found = _THE_TASK.match(bare(utterance)) if call.tool == words.ADD else None
     meant = intention(found["verb"]) if found else None
     tool = next((name for name, each in _INTENTIONS.items() if each == meant), None)
@@ -226,10 +228,18 @@ def touched(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
         wanted = False if call.tool == words.COMPLETE else None
         return touch_reading(call.tool, _reference(call, utterance), wanted=wanted, certainty=call.fit)
     pointed, by_grammar = read_update(utterance, now)
+    if by_grammar.description or by_grammar.recurrence or (by_grammar.title and _says_names(utterance)):
+        touch = touch_reading(words.UPDATE, pointed, wanted=None, certainty=call.fit)
+        return replace(touch, finish=finisher(by_grammar, now))
     reference = _reference(call, utterance, pointed if by_grammar != Changes() else None)
     changes = changed(call, utterance, now)
     touch = touch_reading(words.UPDATE, reference, wanted=changes.completed is False, certainty=call.fit)
     return replace(touch, finish=finisher(changes, now))
+
+
+def _says_names(utterance: str) -> bool:
+    """Whether the new name is quoted, and so is exactly what was said."""
+    return utterance.rstrip(" .!?").endswith(("'", '"', "\u201d", "\u2019"))
 
 
 def _reference(call: ReadCall, utterance: str, pointed: Reference | None = None) -> Reference:  # noqa: PLR0911 - one line a form

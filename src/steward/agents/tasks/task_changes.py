@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from steward.agents.tasks import task_words as words
 from steward.contract import linear_re as re
@@ -12,6 +13,7 @@ from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
 from steward.models.planner.readers import ReaderQuestion, Record
 from steward.tasks.changes import Changes
+from steward.tasks.repeats import first_due
 
 
 def due_text(mention: DateMention) -> str:
@@ -27,10 +29,14 @@ def finisher(changes: Changes, now: datetime) -> Callable[[Record], Mapping[str,
                 ("priority", changes.priority.value if changes.priority else None),
                 ("completed", changes.completed),
                 ("description", changes.description),
+                ("recurrence", changes.recurrence),
                 ("notify", changes.tell_at and changes.tell_at.isoformat()),
             )
             if value is not None
         }
+        if changes.recurrence and not task.get("due_date"):
+            first = first_due(changes.recurrence, now=now.replace(tzinfo=UTC), zone=ZoneInfo("UTC"))
+            arguments |= {"due_date": first.on.isoformat()} if first else {}
         if changes.clear_due:
             arguments["due_date"] = None
         if changes.due is not None:

@@ -80,14 +80,17 @@ class GoalFinder:
         if listed:
             return listed
         named = frozenset(_verb(tool) for tool in tools if tool.is_brought)
-        parts = ordered(utterance, named) or gapped(utterance)
-        if not parts:
-            return ()
+        shared = gapped(utterance)
+        parts = ordered(utterance, named) or shared
+        # A verb that is said again, and one that is left out but for its two ends, part without a doubt.
+        again = sum(part.split()[0].lower() == parts[0].split()[0].lower() for part in parts) > 1
+        if not parts or parts == shared or (again and len(parts) > 2):
+            return parts
         whole = self._read(utterance, tools, now)
         apart = sum(max(len(self._read(part, tools, now)), 1) for part in parts)
         # "Add water the plants and change the bulb": as one it is said as well, and of one kind.
         alike = len({goal.tool.name for goal in whole}) == 1
-        return () if len(whole) > apart or (alike and len(whole) == apart) else parts
+        return () if alike and len(whole) >= apart else parts
 
     def _several(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
         """What several wishes ask for, each read on its own; empty where one of them is no wish."""

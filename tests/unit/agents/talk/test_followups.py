@@ -2,7 +2,8 @@
 
 import pytest
 
-from steward.agents.talk.followups import Instead, Repeating, SameFor, TakeBack, read_follow_up
+from steward.agents.talk.followups import Instead, Repeating, SameFor, Valued, read_follow_up
+from steward.agents.talk.taking_back import TakeBack
 
 
 @pytest.mark.parametrize(
@@ -19,13 +20,31 @@ from steward.agents.talk.followups import Instead, Repeating, SameFor, TakeBack,
         ("also on friday", SameFor("on friday")),
         ("and on saturday?", SameFor("on saturday")),
         ("what about the done ones?", SameFor("the done ones")),
-        ("change it back", TakeBack()),
-        ("oh no, put it back", TakeBack(wanted=True)),
-        ("oops, no I didn't. reopen it", TakeBack()),
+        ("change it back", TakeBack(again=True)),
+        ("oh no, put it back", TakeBack(wanted=True, again=True)),
+        ("oops, no I didn't. reopen it", TakeBack(again=True)),
         ("undo both", TakeBack(2)),
+        ("undo the undo", TakeBack(again=True)),
+        ("no, undo that", TakeBack(wanted=True, again=True)),
+        ("they were both fine as they were, put the two back", TakeBack(2, again=True)),
+        ("the old title was nicer, set it back", TakeBack(again=True)),
+        ("neither is finished. reopen both", TakeBack(2, again=True)),
+        ("no, the colour was better before", TakeBack()),
         ("undo the last three", TakeBack(3)),
         ("make it recurring every friday", Repeating("every friday")),
         ("make that weekly", Repeating("weekly")),
+        ("sorry, not finished yet", TakeBack(done=True)),
+        ("no, thursday was better", TakeBack(again=True)),
+        ("and the one before that", TakeBack(next_one=True)),
+        ("take both off again", TakeBack(2, added=True)),
+        (
+            "the hedge as well, and the lawn",
+            SameFor("the hedge, and the lawn", more=("the hedge", "the lawn")),
+        ),
+        ("and the other letter too", SameFor("letter", other=True)),
+        ("make them both low priority", Valued("low priority", count=2)),
+        ("and its deadline is 4 May, not the 14th", Valued("4 May")),
+        ("that was the wrong one, I meant the shed", Instead("the shed")),
     ],
 )
 def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> None:
@@ -49,6 +68,9 @@ def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> No
         "put the bins out",
         "actually I would like to see all of my tasks for the next week",
         "no, I still want to keep that one",
+        "add milk, put it back on the shelf",
+        "put it back to friday",
+        "should I put it back?",
     ],
 )
 def test_what_stands_on_its_own_is_no_follow_up(said: str) -> None:

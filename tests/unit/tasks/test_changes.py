@@ -1,0 +1,48 @@
+"""What is asked to change about a task."""
+
+from datetime import datetime
+
+import pytest
+
+from steward.tasks.changes import adds_a_note, read_update
+
+WEDNESDAY = datetime(2026, 11, 18, 9, 0)  # noqa: DTZ001 - by the speaker's own clock
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "title"),
+    [
+        ("rename 'wood for the sauna' to 'order birch for Kim'", "wood for the sauna", "order birch for Kim"),
+        ('change "notes to self" to "letter to Ada"', "notes to self", "letter to Ada"),
+        ("rename the sauna task to 'order birch to burn'", "sauna", "order birch to burn"),
+    ],
+)
+def test_what_is_quoted_is_a_name_whatever_words_stand_in_it(said: str, task: str, title: str) -> None:
+    reference, changes = read_update(said, WEDNESDAY)
+    assert (reference.text, changes.title) == (task, title)
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "rule"),
+    [
+        ("make oiling the gate repeat every monday", "oiling the gate", "FREQ=WEEKLY;BYDAY=MO"),
+        ("have the chimney come back every year", "chimney", "FREQ=YEARLY"),
+        ("repeat the backup task daily", "backup", "FREQ=DAILY"),
+    ],
+)
+def test_a_task_is_made_to_repeat(said: str, task: str, rule: str) -> None:
+    reference, changes = read_update(said, WEDNESDAY)
+    assert (reference.text, changes.recurrence) == (task, rule)
+
+
+def test_a_note_is_added_to_a_task_that_is_there() -> None:
+    reference, changes = read_update("add a note to the regatta task saying Pia brings the rope", WEDNESDAY)
+    assert (reference.text, changes.description) == ("regatta", "Pia brings the rope")
+
+
+@pytest.mark.parametrize(
+    ("said", "adds"),
+    [("add a note to the regatta task saying Pia comes", True), ("add write a note to Pia", False)],
+)
+def test_a_note_to_a_task_is_told_from_a_task_of_notes(said: str, adds: bool) -> None:
+    assert adds_a_note(said) is adds

@@ -12,12 +12,14 @@ class Thresholds:
     Of many tools, one stands out by luck. `judged_of_many` was set on tests/requests/ (270 requests, 80
     tools): .7 refuses 3 of the 7 requests that no tool serves and that .5 would take, and 1 of the 155 that
     the first tool serves. `alone` lies between what tune.py gave before and after the third teaching:
-    .4 and .15. `required` and `required_choice` were set with tests/requests/calls.jsonl and the
-    suite in sight: no kind of call moved by more than .03 (docs/decisions/0146).
+    .4 and .15. `fit` and `named_fit` were set with tests/unit/agents/tasks in sight. `required` and
+    `required_choice` were set with tests/requests/calls.jsonl and the suite in sight: no kind of call moved
+    by more than .03 (docs/decisions/0146).
     """
 
     alone: float = 0.3  # from here on a tool serves a request of which only the pair was looked at
-    fit: float = 0.4  # the same for a command to a specialist, whose tools all name one reader
+    fit: float = 0.25  # the same for a command to a specialist, whose tools all name one reader
+    named_fit: float = 0.12  # and where it begins with the verb of the tool
     judged: float = 0.5  # the same where request and tool were also compared apart
     judged_of_many: float = 0.7  # and where it is one of many tools that the request does not speak of:
     spoken_of: float = 0.5  # the share of what a tool says of itself, from which a request speaks of it

@@ -39,7 +39,7 @@ TOGETHER, TOGETHER_COSINE, TOGETHER_BIAS = 0.41, 3.95, -0.61
 SUREST = 5.0  # what the reader says beyond it, as a logit, says no more
 LOOKED_AT, LOOKED_AT_MOST = 5, 10  # tools that it looks at; the second five only where none of the first fits
 BY_WORDS = 2  # of the first five, those that share the rarest words with the request
-NAMED = 1.0  # what it says for a tool that it is called by its name
+NAMED = 2.0  # what it says for a tool that it is called by its name
 KINSHIP, RELATED = 8.0, 0.5  # a tool nearer than this to a kind of ability is of that kind
 
 

@@ -5,7 +5,6 @@ from steward.selection.requests import (
     clauses,
     is_question,
     name_for,
-    only_tells,
     snake_case,
     speaks_of_own,
     without_values,
@@ -78,45 +77,6 @@ def test_any_name_gets_the_one_form() -> None:
 
 def test_courtesies_are_dropped() -> None:
     assert bare("Hey, could you please open it") == "open it"
-
-
-@pytest.mark.parametrize(
-    ("said", "tells"),
-    [
-        ("my salary came in yesterday", True),
-        ("the general channel is so noisy lately", True),
-        ("I love rainy days", True),
-        ("the front door should be locked", False),
-        ("turn the radio on", False),
-        ("my printer ink", False),
-    ],
-)
-def test_who_only_tells_something_asks_for_nothing(said: str, tells: bool) -> None:
-    assert only_tells(said) is tells
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "had a rotten night, the baby was up at four",
-        "ugh, feels like monday and it's only wednesday",
-        "my printer jammed three times, i could have screamed",
-        "calendars were simpler on paper",
-        "no don't add anything, i was thinking out loud",
-        "my brother plays the drums, it drives the street mad",
-    ],
-)
-def test_what_was_or_is_asks_for_nothing(said: str) -> None:
-    assert only_tells(said)
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["book me a taxi", "weather in Rome", "had a look at flights, book the cheapest", "i'd like a pizza",
-     "emails from Bob", "could you dim the lights"],
-)  # fmt: skip
-def test_what_is_wished_is_more_than_told(said: str) -> None:
-    assert not only_tells(said)
 
 
 def test_a_page_is_one_request_however_many_verbs_are_in_it() -> None:

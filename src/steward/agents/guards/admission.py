@@ -29,7 +29,7 @@ NOT_ASKED_FOR = "NOT_ASKED_FOR"
 ALREADY_CALLED = "ALREADY_CALLED"
 MAX_SAME_READS = 3
 _DEPTH = 8
-_SURE = 0.9
+_SURE = 0.75
 _POINTS = re.compile(
     r"\b(?:it|that|this|them|those|these|ones?|all|everything|both|first|second|third|last|\d+)\b",
     re.IGNORECASE,

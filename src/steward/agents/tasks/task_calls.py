@@ -59,6 +59,7 @@ _AND = re.compile(r"\s+(?:and|&|plus)\s+", re.IGNORECASE)
 WHAT_TO_ADD = "What would you like to add?"
 SOMETHING = "x"  # stands for the title where only the date is read
 WHEN = ("due_date", "recurrence")
+VERB_WITHIN = 3  # words in which a verb begins a sentence: "I have finished …"
 JOINED = 8  # characters between two pieces that say one thing: "the 1st (of) every month"
 
 
@@ -282,8 +283,9 @@ def _stretches(said: Sequence[str]) -> Iterator[str]:
 
 def _after_verb(tool: str, said: Sequence[str], utterance: str) -> Reference:
     """ "Delete the call": what stands behind the verb, though no word of it was marked."""
-    meant = intention(said[0]) == _INTENTIONS[tool]
-    return read_reference(" ".join(said[1:]) if meant else utterance)
+    verbs = (at for at, word in enumerate(said[:VERB_WITHIN]) if intention(word) == _INTENTIONS[tool])
+    at = next(verbs, None)
+    return read_reference(utterance if at is None else " ".join(said[at + 1 :]))
 
 
 def changed(call: ReadCall, utterance: str, now: datetime) -> Changes:

@@ -179,18 +179,20 @@ class GoalFinder:
         ordered = sorted((name for name in fits if name in tools), key=lambda name: -fits[name])
         moments = [_moment(each) for each in self._dates(utterance, now)]
         some = [tools[name].readable for name in ordered[:FIRST_READ]]
-        limits = replace(DEFAULT, judged=self._least([tools[name] for name in ordered]))
+        limits = replace(DEFAULT, judged=self._least([tools[name] for name in ordered], utterance))
         return read(utterance, some, self._taught, moments=moments, judged=fits, limits=limits)
 
-    def _least(self, tools: Sequence[KnownTool]) -> float:
+    def _least(self, tools: Sequence[KnownTool], utterance: str) -> float:
         """How surely the first of these must be meant, the best one first.
 
-        Who commands a specialist means its subject; who asks it something may ask about anything.
+        Who commands a specialist means its subject, more so by the verb of its tool; who asks it something
+        may ask about anything.
         """
         subjects = {tool.metadata.get(READER) for tool in tools}
         specialist = len(subjects) == 1 and None not in subjects
         if self._judge is None or (specialist and not tools[0].reads):
-            return DEFAULT.fit
+            first = stems(utterance)[:1]
+            return DEFAULT.named_fit if tools[0].name_stems.intersection(first) else DEFAULT.fit
         return DEFAULT.judged
 
     def _sole(self) -> set[str]:

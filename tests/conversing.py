@@ -30,7 +30,7 @@ from steward.storage.database.postgres import Database, External
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 RIGHT, USELESS, WRONG_EFFECT, HARM = "right", "useless", "wrong effect", "harm"
-_KNOWLEDGE = ("kb_queries", "kb_project_collections", "kb_projects", "kb_documents", "kb_collections")
+KNOWLEDGE = ("kb_queries", "kb_project_collections", "kb_projects", "kb_documents", "kb_collections")
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Conversing:
         return Held([dict(each) for each in tasks], [each[0] for each in kept])
 
     async def _prepare(self, seed: Mapping[str, Any], speaker: Speaker) -> None:
-        for table in _KNOWLEDGE:
+        for table in KNOWLEDGE:
             await self._database.execute(f"DELETE FROM {table}")
         await self._database.execute("INSERT INTO users (id, name) VALUES ($1, $1)", speaker.user)
         # A list shows what was added last first, unless told otherwise: seeded so that it reads as it is

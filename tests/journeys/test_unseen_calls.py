@@ -1,7 +1,7 @@
 """Whole calls for requests of people who have not seen the program or what it was taught with.
 
 `tests/requests/calls.jsonl` was written without sight of either. Half of its rows were looked at since; each
-kind keeps about what it reached (docs/decisions/0146).
+kind keeps about what it reached (docs/decisions/0159).
 """
 
 import json
@@ -27,12 +27,12 @@ def by_kind() -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     ("kind", "right", "wrong"),
     [
-        ("simple", 0.72, 0.22),
-        ("multiple", 0.72, 0.18),
-        ("parallel", 0.57, 0.40),
-        ("parallel_multiple", 0.36, 0.54),
-        ("live_simple", 0.52, 0.37),
-        ("live_multiple", 0.52, 0.36),
+        ("simple", 0.77, 0.18),
+        ("multiple", 0.78, 0.16),
+        ("parallel", 0.60, 0.38),
+        ("parallel_multiple", 0.46, 0.40),
+        ("live_simple", 0.70, 0.24),
+        ("live_multiple", 0.58, 0.28),
         ("refused", 0.92, 0.06),
         ("live_refused", 0.92, 0.06),
     ],

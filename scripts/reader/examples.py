@@ -17,11 +17,17 @@ from typing import Any
 
 import written
 
-from steward.language.acts import ACTS, SpeechAct
+from steward.language.acts import SpeechAct
 from steward.language.layout import Encoded, Layout, ToolText, lay_out, tokens_of, tool_text
 from steward.language.slots import SlotKind
+from steward.models.acts import ABOUT
 
 Row = dict[str, Any]
+ACTS = {
+    SpeechAct.TALK: ABOUT,
+    SpeechAct.WISH: "The person wants something to be done, changed, added, sent, started or kept in mind.",
+    SpeechAct.ASK: "The person wants to know something and waits for an answer.",
+}
 HERE = Path(__file__).parent
 # What gaps and calls are measured on is never taught.
 LEFT_OUT_POOLS = frozenset(
@@ -107,7 +113,10 @@ def from_talk(folder: Path) -> Iterator[Row]:
 
 
 def act_rows(folder: Path, rows: list[Row], rng: random.Random) -> list[Row]:
-    """Which of the three acts each line is, and that whoever asks something of a tool does not only talk."""
+    """Which of the three acts each line is, and that whoever asks something of a tool does not only talk.
+
+    What no tool is for is not taught as talk: a question that nobody here can answer is one all the same.
+    """
 
     def told(act: SpeechAct) -> Row:
         return {"name": act.value, "description": ACTS[act], "inputSchema": {}}
@@ -117,11 +126,6 @@ def act_rows(folder: Path, rows: list[Row], rng: random.Random) -> list[Row]:
         wrong = [told(each) for each in ACTS if each is not act]
         for line in filter(None, map(str.strip, (folder / f"{name}.txt").read_text().splitlines())):
             found.append({"request": line, "right": [told(act)], "wrong": wrong, "source": "acts"})
-    talks = [row["request"] for row in rows if not row["tools"]]
-    wrong = [told(SpeechAct.WISH), told(SpeechAct.ASK)]
-    found += [
-        {"request": each, "right": [told(SpeechAct.TALK)], "wrong": wrong, "source": "acts"} for each in talks
-    ]
     served = [row["request"] for row in rows if row["calls"] and row["source"].startswith("written")]
     talk = [told(SpeechAct.TALK)]
     return found + [

@@ -57,11 +57,10 @@ from steward.bootstrap.tools.library_tools import REMOVE_DOCUMENT
 from steward.bootstrap.tools.schedule_tools import CHANGE_SCHEDULE, REMOVE_SCHEDULE
 from steward.contract.ports import CapabilityExtractor, ToolRanker
 from steward.contract.tool import ToolSpec
-from steward.language.acts import ReadActs, acts_in
+from steward.models.acts import acts_in
 from steward.models.planner.procedures import Procedure
 from steward.models.planner.readers import Interpreter
 from steward.models.planner.words import is_help
-from steward.models.reader import taught_reader
 from steward.orchestrator.orchestrator import Orchestrator
 from steward.orchestrator.registry import RegisteredTool
 from steward.selection.capabilities import LexiconExtractor
@@ -88,10 +87,6 @@ class Making:
     offline: bool  # whether the planner answers
     extractor: CapabilityExtractor | None = None  # asks a language model what a request needs
 
-    @property
-    def acts(self) -> ReadActs:
-        return partial(acts_in, reader=taught_reader())
-
     def gaps(
         self,
         includes: Callable[[RegisteredTool], bool],
@@ -104,10 +99,10 @@ class Making:
             reader=self.library.embedder,
             judge=self.judge,
             ranker=self.ranker,
-            acts=self.acts,
+            acts=acts_in,
             writes=not self.offline,
         )
-        return FindGap(understood, detector, acts=self.acts, away=self._away)
+        return FindGap(understood, detector, acts=acts_in, away=self._away)
 
     def _away(self, missing: Sequence[str]) -> str | None:
         """Where nothing is missing but the task list's own agent, which is away."""
@@ -210,7 +205,7 @@ def _research(making: Making) -> Procedure:
 
 
 def _own_knowledge(making: Making) -> OwnKnowledge:
-    return OwnKnowledge(_judgement(making), making.judge, making.acts)
+    return OwnKnowledge(_judgement(making), making.judge, acts_in)
 
 
 def _judgement(making: Making) -> Judgement:
@@ -223,7 +218,7 @@ def _skills(making: Making) -> Procedure:
 
 def _manners(making: Making) -> Procedure:
     lexicon = LexiconExtractor(making.library.embedder)
-    return Manners(abilities=abilities, acts=making.acts, judge=making.judge, is_about=lexicon.is_about)
+    return Manners(abilities=abilities, acts=acts_in, judge=making.judge, is_about=lexicon.is_about)
 
 
 def _task_manners(_: Making) -> Procedure:

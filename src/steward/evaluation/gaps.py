@@ -6,13 +6,12 @@ Runs the detector that agents run, without a language model, on each row's own t
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from steward.contract.errors import InputError
 from steward.evaluation.data import read_rows
-from steward.language.acts import acts_in
+from steward.models.acts import acts_in
 from steward.models.embedding import MiniLMEmbedder
 from steward.models.reader import TextsApart, taught_reader
 from steward.selection.fit import FitJudge
@@ -76,14 +75,13 @@ def area(above: Sequence[float], below: Sequence[float]) -> float:
 async def _assess(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, bool]]:
     reader = MiniLMEmbedder()
     judge = FitJudge(TextsApart(), together=taught_reader())
-    acts = partial(acts_in, reader=taught_reader())
     told: list[tuple[float, bool]] = []
     for number, row in enumerate(rows, 1):
         query, tools, gap = row.get("query"), row.get("tools"), row.get("gap")
         if not isinstance(query, str) or not isinstance(tools, list) or not isinstance(gap, bool):
             raise InputError(f"{path}, row {number}: needs a query, its tools and whether they leave a gap.")
         listed = [_tool(tool) for tool in cast("list[Mapping[str, Any]]", tools)]
-        detector = GapFinder(_Tools(listed), reader=reader, judge=judge, acts=acts)
+        detector = GapFinder(_Tools(listed), reader=reader, judge=judge, acts=acts_in)
         assessment = await detector.assess(query)
         told.append((assessment.gap, assessment.report is not None))
     return told

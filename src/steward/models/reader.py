@@ -73,6 +73,11 @@ class TaughtReader:
                 self._marked.popitem(last=False)
         return [found[1:] for tool in tools if (found := known[id(tool)]) is not None]
 
+    def seen(self, requests: Sequence[str], tool: ToolText) -> NDArray[np.float32]:
+        """What it makes of each request beside this tool before it judges, as one row of numbers."""
+        feeds = [_feed(lay_out(self.encode(request), tool)) for request in requests]
+        return np.stack([hidden[0, 0] for (hidden,) in self._model.run_feeds(feeds, ["hidden"])])
+
 
 @lru_cache(maxsize=1)
 def taught_reader() -> TaughtReader:

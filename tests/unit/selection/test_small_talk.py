@@ -1,15 +1,12 @@
 """Conversation asks for nothing, so nothing can be missing for it."""
 
-from functools import partial
-
 import pytest
 
-from steward.language.acts import acts_in
+from steward.models.acts import acts_in
 from steward.models.embedding import MiniLMEmbedder
-from steward.models.reader import taught_reader
 from steward.selection.capabilities import AbilityKind, LexiconExtractor
 
-LEXICON = LexiconExtractor(MiniLMEmbedder(), acts=partial(acts_in, reader=taught_reader()))
+LEXICON = LexiconExtractor(MiniLMEmbedder(), acts=acts_in)
 
 
 def talks(said: str) -> bool:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from steward.language.acts import acts_in
-from steward.models.reader import taught_reader
+from steward.models.acts import acts_in
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,7 @@ from steward.models.reader import taught_reader
     ],
 )
 def test_who_only_tells_something_talks(said: str) -> None:
-    assert acts_in(said, taught_reader()).only_talks
+    assert acts_in(said).only_talks
 
 
 @pytest.mark.parametrize(
@@ -36,14 +35,14 @@ def test_who_only_tells_something_talks(said: str) -> None:
     ],
 )
 def test_what_is_to_be_done_is_a_wish(said: str) -> None:
-    assert acts_in(said, taught_reader()).wishes
+    assert acts_in(said).wishes
 
 
 @pytest.mark.parametrize("said", ["weather in Rome", "emails from Bob", "what is the capital of France?"])
 def test_who_wants_to_know_does_not_only_talk(said: str) -> None:
-    assert not acts_in(said, taught_reader()).only_talks
+    assert not acts_in(said).only_talks
 
 
 def test_the_three_shares_are_one_together() -> None:
-    shares = acts_in("hello there", taught_reader())
+    shares = acts_in("hello there")
     assert shares.talk + shares.wish + shares.ask == pytest.approx(1)

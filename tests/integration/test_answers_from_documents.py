@@ -67,7 +67,7 @@ async def test_what_was_told_answers_before_the_documents_are_asked(house: TalkS
     [
         ("What is the capital of Portugal?", AnswerStatus.DONE, "search the web"),
         ("What is my shoe size?", AnswerStatus.DONE, "Tell me with “remember that …”."),
-        ("Do you like music?", AnswerStatus.DONE, "I'm Steward"),
+        ("Do you support single sign-on?", AnswerStatus.DONE, "I'm Steward"),
         ("What is my bank balance?", AnswerStatus.GAP, "I have no tool for this: banking."),
     ],
 )
@@ -77,6 +77,11 @@ async def test_where_nothing_is_near_the_answer_says_so(
     found = await house.ask(asked, "assistant")
     assert (found.status, tools(found), said in found.answer) == (status, OWN, True)
     assert (found.sources, found.confidence) == ((), 0.0)
+
+
+async def test_who_chats_about_the_program_is_told_what_it_is_at_once(house: TalkSetup) -> None:
+    found = await house.ask("Do you like music?", "assistant")
+    assert (tools(found), "I'm Steward" in found.answer) == ([], True)
 
 
 @pytest.mark.parametrize(

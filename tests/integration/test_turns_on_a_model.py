@@ -301,6 +301,7 @@ async def test_a_run_leaves_its_span_with_its_calls_under_it(
     assert {name: run.attributes[name] for name in run.attributes if name != "correlation_id"} == {
         "task_description": "note milk",
         "agent": "keeper",
+        "user": "ana",
         "result_type": "done",
         "confidence_score": 1.0,
         "tool_calls_count": 1,

@@ -33,6 +33,10 @@ class ActShares:
     def wishes(self) -> bool:
         return self.wish >= DEFAULT.act
 
+    @property
+    def asks(self) -> bool:
+        return self.ask >= DEFAULT.act
+
 
 ReadActs = Callable[[str], ActShares]
 """Says it of a text. CPU-bound: async callers run it in a thread."""

@@ -19,3 +19,13 @@ def ordered_name(text: str) -> str | None:
     ordered = _ORDERED.match(bare(text))
     name = ordered["name"] if ordered else ""
     return name if set("_-0123456789") & set(name) else None
+
+
+def begins_with_name(text: str, name: str) -> bool:
+    """Whether the words of a tool's name are the first that are said: "greet person Ada", `greet_person`."""
+    said, wanted = _words(bare(text)), _words(name)
+    return len(wanted) > 1 and said[: len(wanted)] == wanted
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())

@@ -129,11 +129,14 @@ class LexiconExtractor:
         entry, near = lexicon()[best], scores[best]
         if self._acts is None and entry.kind is AbilityKind.TALK and near >= TALK:
             return Need(entry.capability, AbilityKind.TALK, clause, near)
-        if is_question(clause) and (entry.kind is not AbilityKind.SYSTEM or near < PLAINLY):
+        if self._asks(clause) and (entry.kind is not AbilityKind.SYSTEM or near < PLAINLY):
             return Need(_INFORMATION, AbilityKind.LOOKUP, clause, near)
         if entry.kind is AbilityKind.TALK or near < enough:
             return Need(Capability(name_for(clause), clause), AbilityKind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
+
+    def _asks(self, clause: str) -> bool:
+        return is_question(clause) or (self._acts is not None and self._acts(clause).asks)
 
     def is_about(self, text: str, capability: str) -> bool:
         """Whether all of a request needs this ability. CPU-bound where there is an embedder."""

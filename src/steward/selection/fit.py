@@ -158,7 +158,18 @@ def _read_together(request: str, near: Sequence[Judged], together: RequestReader
     seen = [(each.definition.spec, each.definition.about) for each in near]
     texts = [together.tool(spec.name, about, spec.input_schema) for spec, about in seen]
     marked = together.mark(request, texts)
-    return [_together(each, marks.fit) for each, (_, marks) in zip(near, marked, strict=True)]
+    pairs = zip(near, (marks.fit for _, marks in marked), strict=True)
+    return [_together(each, fit) if _has_parameters(each) else _halved(each, fit) for each, fit in pairs]
+
+
+def _has_parameters(judged: Judged) -> bool:
+    return bool(judged.definition.spec.input_schema.get("properties"))
+
+
+def _halved(judged: Judged, fit: float) -> Judged:
+    """A tool without parameters shows the reader little: both readings of it count alike."""
+    together = _together(judged, fit)
+    return replace(judged, fit=_logistic((_logit(judged.fit) + _logit(together.fit)) / 2))
 
 
 def _together(judged: Judged, fit: float) -> Judged:
@@ -186,6 +197,15 @@ def _called_by_name(request: str, seen: Sequence[Judged]) -> list[Judged]:
         _named(each) if place == first <= len(said) else each
         for each, place in zip(seen, places, strict=True)
     ]
+
+
+def with_own_verb(request: str, judged: Sequence[Judged]) -> list[Judged]:
+    """The only tool whose name begins with the verb that the request begins with counts for more."""
+    first = _stems(request)[:1]
+    mine = [each for each in judged if [stem(word) for word in each.definition.names.split()[:1]] == first]
+    if len(mine) != 1:
+        return list(judged)
+    return sorted((_named(each) if each is mine[0] else each for each in judged), key=_best_first)
 
 
 def _stems(request: str) -> list[str]:

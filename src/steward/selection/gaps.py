@@ -5,7 +5,7 @@ what is missing. Reaches a language model only through `CapabilityExtractor`, to
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -17,9 +17,9 @@ from steward.language.acts import ReadActs
 from steward.language.thresholds import DEFAULT
 from steward.selection.capabilities import AbilityKind, LexiconExtractor, Need, kind_named, suggestions
 from steward.selection.definitions import UNSAFE, Definition, name_words
-from steward.selection.fit import FitJudge, Judged, doubted
+from steward.selection.fit import FitJudge, Judged, doubted, with_own_verb
 from steward.selection.lexical import LexicalRanker
-from steward.selection.requests import snake_case, speaks_of_own
+from steward.selection.requests import bare, snake_case, speaks_of_own
 
 CANDIDATES = 20  # tools that are looked at closely
 NEAREST = 3
@@ -145,9 +145,14 @@ class GapFinder:
         self._writes = writes
         self.tools: tuple[ToolSpec, ...] = ()  # as last listed, with their schemas
 
-    async def detect_missing_tools(self, task_description: str) -> ToolGapReport | None:
-        """What is missing for this task; None when the tools at hand can do it, or nothing is asked for."""
-        return (await self.assess(task_description)).report
+    async def detect_missing_tools(
+        self, task_description: str, *, tried: Collection[str] = ()
+    ) -> ToolGapReport | None:
+        """What is missing for this task; None when the tools at hand can do it, or nothing is asked for.
+
+        `tried`: tools that searched what is known here and found nothing.
+        """
+        return (await self.assess(task_description, tried=tried)).report
 
     async def name_needs(self, task_description: str) -> list[str]:
         """What a task needs, by name, for who has found already that there is no tool for it."""
@@ -156,10 +161,10 @@ class GapFinder:
             dict.fromkeys(need.capability.name for need in needs if need.kind is not AbilityKind.TALK)
         )
 
-    async def assess(self, task_description: str) -> GapAssessment:
+    async def assess(self, task_description: str, *, tried: Collection[str] = ()) -> GapAssessment:
         self.tools = await _listed(self._session)
         needs = await self._needs(task_description)
-        findings = await asyncio.to_thread(self._findings, task_description, needs, self.tools)
+        findings = await asyncio.to_thread(self._findings, task_description, needs, tried)
         gap = max((1 - finding.covered for finding in findings), default=0.0)
         missing = [finding for finding in findings if finding.covered < DEFAULT.judged]
         return GapAssessment(gap, self._report(task_description, missing) if missing else None)
@@ -171,12 +176,15 @@ class GapFinder:
         wanted = await self._extractor.extract(task)
         return [_need(capability, read) for capability in wanted]
 
-    def _findings(self, task: str, needs: Sequence[Need], tools: Sequence[ToolSpec]) -> list[_Finding]:
-        found = [self._find(need, tools) for need in needs if need.kind is not AbilityKind.TALK]
+    def _findings(self, task: str, needs: Sequence[Need], tried: Collection[str]) -> list[_Finding]:
+        # A question may still be answered elsewhere; what is to be done, no search that found nothing does.
+        left = [tool for tool in self.tools if tool.name not in tried]
+        tools = {kind: left if kind is AbilityKind.SYSTEM else self.tools for kind in AbilityKind}
+        found = [self._find(need, tools[need.kind]) for need in needs if need.kind is not AbilityKind.TALK]
         if len(found) < 2 or all(finding.covered >= DEFAULT.judged for finding in found):
             return found
         # A clause that does not clearly name an ability of its own is done with the whole.
-        whole = max((judged.fit for judged in self._judged(task, tools)), default=0.0)
+        whole = max((judged.fit for judged in self._judged(task, left)), default=0.0)
         return [
             finding
             if finding.need.nearness >= ON_ITS_OWN
@@ -222,7 +230,7 @@ class GapFinder:
             # The nearest, and some others that they must stand out from.
             near = [each.tool for each in self._ranker.rank(clause, tools, limit=CANDIDATES)]
             near += [tool for tool in tools[:: len(tools) // CANDIDATES] if tool not in near]
-        return self._judge.judge(clause, [Definition(tool) for tool in near])
+        return with_own_verb(bare(clause), self._judge.judge(clause, [Definition(tool) for tool in near]))
 
     def _report(self, task: str, missing: Sequence[_Finding]) -> ToolGapReport:
         names = list(dict.fromkeys(finding.need.capability.name for finding in missing))

@@ -12,7 +12,7 @@ from steward.agents.assistant.builtin_reader import SOLE
 from steward.agents.assistant.builtin_telling import recollection
 from steward.agents.assistant.personal_facts import asks_about_self, asks_about_us
 from steward.agents.assistant.server_resources import ask_servers
-from steward.agents.assistant.small_talk import OFFER
+from steward.agents.assistant.small_talk import OFFER, WHAT_I_AM
 from steward.agents.researcher.evidence import MEMORY, MEMORY_SEARCHES, WEB_SEARCHES
 from steward.agents.researcher.inquiry import Inquiry, Judgement, role_of
 from steward.agents.researcher.procedure import STEPS, means_another
@@ -45,7 +45,6 @@ SURELY_MADE_FOR = 0.9  # and one that shares no word with the question, or where
 POSSIBLY = 0.45  # of what memory holds on the subject, where nothing says that it answers
 CLEARLY = 2.0  # how many times nearer a connected tool must be than memory, where it is not sure itself
 BY_MEANING = 0.45  # how well a tool must fit that shares no word with the question
-WHAT_I_AM = f"I'm Steward, a program: no human, and here without a language model. {OFFER}"
 _OF_TASKS = re.compile(
     r"(?:(?:and|so) )?(?:when|(?:at |on )?what (?:time|day|date))(?:'s| is| are)\b|.*\b(?:am|are|"
     r"do) (?:i|we)\b",
@@ -194,4 +193,4 @@ def _recalled(dialogue: Dialogue, *, confidence: float) -> Tell | None:
 def _nothing(said: str, personal: bool) -> Tell:
     if personal:
         return Tell(text=TELL_ME)
-    return Tell(text=WHAT_I_AM if asks_about_us(said) else LOOK_IT_UP)
+    return Tell(text=f"{WHAT_I_AM} {OFFER}" if asks_about_us(said) else LOOK_IT_UP)

@@ -9,8 +9,11 @@ from datetime import datetime
 
 from steward.agents.assistant.builtin_reader import SOLE
 from steward.agents.assistant.languages import other_language
+from steward.agents.assistant.personal_facts import asks_about_self, asks_about_us
+from steward.agents.researcher.questions import asks_what
 from steward.contract import linear_re as re
 from steward.language.acts import ReadActs
+from steward.language.by_name import begins_with_name
 from steward.language.reading import ToolJudge
 from steward.language.repairs import withdrawn
 from steward.language.thresholds import DEFAULT
@@ -33,6 +36,7 @@ _KEPT = (
     r"(?:all )?(?:of )?(?:my|our|the) (?:tasks|to-?dos|reminders|facts|memories|data|documents|"
     r"conversations|chats|information)"
 )
+WHAT_I_AM = "I'm Steward, a program: no human, and here without a language model."
 _SAID = (
     (_BARE_ANSWER, "All right."),
     (re.compile(rf"^{_HELLO}[\s,!.]*(?:how are you(?: doing)?(?: today)?\??)?$", re.IGNORECASE), "Hello!"),
@@ -55,7 +59,7 @@ _SAID = (
             r"[^,;]{0,40}$|^what(?:'s| is) your name\W*$",
             re.IGNORECASE,
         ),
-        "I'm Steward, a program: no human, and here without a language model.",
+        WHAT_I_AM,
     ),
     (
         re.compile(
@@ -117,11 +121,15 @@ class Manners:
         said = dialogue.utterance
         if dialogue.steps or dialogue.asked or not any(map(str.isalpha, said)):
             return None
+        if asks_what(said) or asks_about_self(said):
+            return None  # it has an answer, or an admission that there is none
         if self.acts is None or not self.acts(said).only_talks or self._means_tool(said, tools):
             return None
-        return "I see."
+        return WHAT_I_AM if asks_about_us(said) else "I see."
 
     def _means_tool(self, said: str, tools: Sequence[KnownTool]) -> bool:
+        if any(begins_with_name(said, tool.name) for tool in tools):
+            return True
         if self.judge is None:
             return False
         # Who orders something of another's tool says so; a task or a fact is often only told.

@@ -5,7 +5,7 @@ house understands, because what is understood can be done.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -26,7 +26,9 @@ class MissingForRequest(Protocol):
 
 
 class GapDetector(Protocol):
-    async def detect_missing_tools(self, task_description: str) -> MissingForRequest | None: ...
+    async def detect_missing_tools(
+        self, task_description: str, *, tried: Collection[str] = ()
+    ) -> MissingForRequest | None: ...
 
     async def name_needs(self, task_description: str) -> Sequence[str]:
         """What a task needs, by stable names, whether there is a tool for it or not."""
@@ -48,11 +50,11 @@ class FindGap:
     acts: ReadActs | None = None  # without it whatever was said asks for something
     away: Callable[[Sequence[str]], str | None] = lambda _: None  # words for what is only away, if it is
 
-    async def __call__(self, text: str) -> MissingForRequest | None:
+    async def __call__(self, text: str, *, tried: Collection[str] = ()) -> MissingForRequest | None:
         # In a thread: a long text is read for a while, and other conversations are waiting.
         if await asyncio.to_thread(lambda: any(reads(text) for reads in self.understood)):
             return None
-        return await self.detector.detect_missing_tools(text)
+        return await self.detector.detect_missing_tools(text, tried=tried)
 
     async def named(self, draft: Draft, text: str) -> Draft:
         """A draft that says that nothing can do it, with what is missing."""
@@ -104,7 +106,7 @@ class PlannerGapCheck:
 
 
 async def _gap(find_gap: FindGap, turn: TurnView) -> Draft | None:
-    gap = await find_gap(turn.text)
+    gap = await find_gap(turn.text, tried=[call.tool for call in turn.ledger.calls])
     if gap is None:
         return None
     if (trouble := find_gap.away(gap.missing_tools)) is not None:

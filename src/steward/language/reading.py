@@ -89,8 +89,8 @@ def read(
         if place and fits[place][1] < limits.judged:
             continue
         filled = fill(said, layout, marks, limits)
-        if place and any(each.missing for each in filled):
-            continue  # a second wish that lacks something was hardly meant
+        if any(each.missing for each in filled) and (place or marks.fit < limits.denied):
+            continue  # a second wish that lacks something was hardly meant, nor one that is only alike
         for each in filled:
             call = _read_call(tool.name, each, fits[place][1])
             if not any(_same(call, other) for other in calls):

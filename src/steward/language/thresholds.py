@@ -23,6 +23,7 @@ class Thresholds:
     judged: float = 0.5  # the same where request and tool were also compared apart
     judged_of_many: float = 0.7  # and where it is one of many tools that the request does not speak of:
     spoken_of: float = 0.5  # the share of what a tool says of itself, from which a request speaks of it
+    denied: float = 1e-5  # below it nothing is asked for that a tool lacks, however like the request it is
     also: float = 0.85  # from here on a further tool is meant too, where several calls are wanted
     one_call: float = 0.3  # below it a tool is looked at for several calls
     one_tool: float = 0.5  # below it several calls are wanted in all

@@ -135,6 +135,11 @@ class LexiconExtractor:
             return Need(Capability(name_for(clause), clause), AbilityKind.SYSTEM, clause, near)
         return Need(entry.capability, entry.kind, clause, near)
 
+    def nearest_kind(self, clause: str) -> AbilityKind:
+        """The kind of what it is nearest to, however far that is. CPU-bound where there is an embedder."""
+        scores = self._near(without_values(clause)) if self._embedder else self._by_words(clause)
+        return lexicon()[max(range(len(scores)), key=lambda index: scores[index])].kind
+
     def _asks(self, clause: str) -> bool:
         return is_question(clause) or (self._acts is not None and self._acts(clause).asks)
 

@@ -215,9 +215,9 @@ class GapFinder:
         return _Finding(need, best, judged[:NEAREST])
 
     def _takes_a_program(self, finding: _Finding) -> bool:
-        """Whether the nearest there is works things out: then a program might do what no tool does."""
-        near = finding.nearest[:1]
-        return any(map(runs_code, self.tools)) and any(works_out(each.definition.spec) for each in near)
+        """Whether something is to be worked out: then a program might do what no tool does."""
+        computes = self._lexicon.nearest_kind(finding.need.clause) is AbilityKind.COMPUTING
+        return computes and any(map(runs_code, self.tools))
 
     def _for_kind(self, judged: Judged, need: Need) -> Judged:
         if judged.evidence is None:
@@ -267,11 +267,6 @@ def looks_own_things_up(tool: ToolSpec) -> bool:
 def _searches(tool: ToolSpec, places: frozenset[str]) -> bool:
     said = set(name_words(tool.name).split())
     return bool(said & {"search", "query"} and said & places)
-
-
-def works_out(tool: ToolSpec) -> bool:
-    """Whether it computes: by its name, whoever brought it."""
-    return runs_code(tool) or bool({"calculate", "compute"} & set(name_words(tool.name).split()))
 
 
 def runs_code(tool: ToolSpec) -> bool:

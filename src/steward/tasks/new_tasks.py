@@ -35,6 +35,7 @@ _VERB = (
     r"|bring\s+up|produce)"
 )
 _DOWN_AS = r"(?:\s*(?:to|called|named|titled|about|for|that\s+says|saying|of|that)\b|\s*[:\-\u2013])?"
+_INTRODUCED = re.compile(rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE)
 # What an utterance may open with before the task itself, tried in order.
 _OPENINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -351,3 +352,9 @@ def _tidy(text: str) -> str:
     if title.startswith("'") and title.endswith("'"):
         title = title[1:-1]
     return title.strip(' ,.;:!?"\u201c\u201d')
+
+
+def introduced(utterance: str) -> str:
+    """What stands behind "a task to" or "a reminder called"; empty where nothing does."""
+    found = _INTRODUCED.search(utterance)
+    return found["title"].strip(" .!?") if found is not None else ""

@@ -119,7 +119,7 @@ class OwnKnowledge:
         self, said: str, tools: Sequence[KnownTool]
     ) -> "Served | None":
         """What is clearly made for the question, and is no search of what is known here."""
-        if self.judge is None or asks_about_us(said):
+        if self.judge is None or asks_about_us(said) or _asks_what_a_tool_is(said, tools):
             return None
         if addresses_in(said):
             return Served()  # a page is to be read
@@ -152,6 +152,11 @@ def _brought_for(tools: Iterable[KnownTool], fits: Mapping[str, float], *, perso
     if personal and brought <= here:
         return False
     return brought >= DEFAULT.judged_of_many or (brought >= DEFAULT.judged and brought >= CLEARLY * here)
+
+
+def _asks_what_a_tool_is(said: str, tools: Sequence[KnownTool]) -> bool:
+    """ "What is hello_world?": who asks about a tool orders nothing."""
+    return asks_what(said) and any("_" in tool.name and tool.name in said for tool in tools)
 
 
 def _may_be_a_task(said: str) -> bool:

@@ -24,7 +24,7 @@ from steward.models.planner.words import bare, intention
 from steward.tasks.changes import Changes, adds_a_note, read_update
 from steward.tasks.filters import Filters, read_filters
 from steward.tasks.model import Priority
-from steward.tasks.new_tasks import NewTask, parted, read_new_tasks, without_list
+from steward.tasks.new_tasks import NewTask, introduced, parted, read_new_tasks, without_list
 from steward.tasks.priority import find_priority
 from steward.tasks.verbs import TASK_VERBS
 
@@ -68,7 +68,7 @@ def new_tasks(call: ReadCall, utterance: str, now: datetime) -> Sequence[NewTask
 
     Titles are as they were marked, the rest is read by the grammar from the words marked.
     """
-    title = _title(call, utterance)
+    title = _title(call, utterance) or introduced(utterance)
     if not title:
         whole = new_list(utterance, now)
         return [] if whole is None else [whole]

@@ -45,6 +45,21 @@ from steward.agents.talk.taking_back import TakeBack
         ("make them both low priority", Valued("low priority", count=2)),
         ("and its deadline is 4 May, not the 14th", Valued("4 May")),
         ("that was the wrong one, I meant the shed", Instead("the shed")),
+        ("its due on saturday", Valued("saturday")),
+        ("its urgent", Valued("urgent")),
+        ("and this needs to be done by the 5th", Valued("the 5th")),
+        ("they're both for monday", Valued("monday", count=2)),
+        ("both are due tomorrow", Valued("tomorrow", count=2)),
+        ("its every other week", Repeating("every other week")),
+        ("its deadline is 4 May", Valued("4 May")),
+        ("wrong date, should be the 9th", Instead("the 9th", field="due_date")),
+        ("bad hour, make it half past two", Instead("half past two", field="due_date")),
+        ("the name's wrong, it's Ilona", Instead("Ilona", field="title")),
+        ("you got the priority wrong, it should be low", Instead("low", field="priority")),
+        ("that's not the right weekday: thursday", Instead("thursday", field="due_date")),
+        ("and wrong year too, it's 2028", Instead("2028", field="due_date")),
+        ("oh, wrong spelling. I meant Kathrin", Instead("Kathrin", field="title")),
+        ("I gave the wrong time, its at nine", Instead("at nine", field="due_date")),
     ],
 )
 def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> None:
@@ -71,6 +86,8 @@ def test_a_follow_up_is_told_from_whole_requests(said: str, meant: object) -> No
         "add milk, put it back on the shelf",
         "put it back to friday",
         "should I put it back?",
+        "bad day, let's talk about the hedge tomorrow",
+        "its a lovely garden with many old trees and a very small pond behind it",
     ],
 )
 def test_what_stands_on_its_own_is_no_follow_up(said: str) -> None:

@@ -86,7 +86,8 @@ _PAUSES = ",;:.!-"
 _THEN = re.compile(
     r"^(?:(?:but|rather|so|please|it|that|this)\s+)*(?:(?:it|that)(?:'s| is| was)|its|should (?:be|have been|"
     r"say|read)|(?:needs|has|ought|was meant|is meant|was supposed) to (?:be|say|read)|must be|"
-    r"make (?:it|that)|i (?:mean|meant|said|wanted)(?: to say)?|call it|use|take|let's (?:say|make it|take|do)|say)\s+(?=\S)",
+    r"make (?:it|that)|i (?:mean|meant|said|wanted)(?: to say)?|call it|use|take|let's (?:say|make it|"
+    r"take|do)|say)\s+(?=\S)",
     _I,
 )
 MOST_WRONG = 12  # words and pauses of a clause that says what was wrong

@@ -14,15 +14,19 @@ from steward.language.tidy import covered
 MOST, LONGEST = 20, 2_000
 _LINE = re.compile(r"^\s*(?:[-*•+]|\d{1,2}[.)]|[a-z][.)])\s+(?P<item>\S.*)$", re.IGNORECASE)
 _MARK = re.compile(r"(?<![\w.])(?:\((?P<b>\d{1,2}|[a-z])\)|(?P<a>\d{1,2}|[a-z])[.)])\s+(?=\S)", re.IGNORECASE)
-_ALSO = r"(?:(?:and|then|also|finally|lastly|next|plus|please|after that)\b,?\s+)*"
+_ALSO = (
+    r"(?:(?:and|then|also|so|finally|lastly|next|plus|please|kindly|after that|"
+    r"(?:can|could|would|will) you(?: (?:please|also|kindly|then))*)\b,?\s+)*"
+)
 _NEXT = re.compile(
-    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then|n|&|\+)\s+{_ALSO}|[.!]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
+    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then|n|&|\+)\s+{_ALSO}|[.!?]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"^\s*(?:(?:first(?:ly)?|please|ok(?:ay)?|so)\b[\s,]+)+", re.IGNORECASE)
 # What somebody tells to have done is a wish as well, where orders follow it.
 _TELLS = re.compile(
-    r"^(?:(?:i|we)(?:'ve| have)?(?: just)? [a-z]+(?:ed|t|ne|id|ent)\b|[^,;?]{2,60}\b(?:is|"
+    r"^(?:(?:i|we)(?:'ve| have)?(?: just)? (?:[a-z]+(?:ed|t|ne|id|"
+    r"ent|ote|ang|old|ew)|took|gave|ran|drove|broke|spoke|made)\b|[^,;?]{2,60}\b(?:is|"
     r"are) (?:all )?(?:done|finished|paid|sorted|complete)\b)",
     re.IGNORECASE,
 )
@@ -32,7 +36,10 @@ _KEEPS = re.compile(
     r"in mind))*\W*$",
     re.IGNORECASE,
 )
-_POINTS = re.compile(r"^[a-z]+\s+(?:it|that|this|them|those)\b", re.IGNORECASE)
+_POINTS = re.compile(
+    r"^[a-z]+\s+(?:off\s+)?(?:it|that|this|them|those|all of|both(?=\s+(?:of|off|as)\b|\W*$))\b",
+    re.IGNORECASE,
+)
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -168,6 +175,17 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
         or _TELLS.match(whole[0])
     )
     return whole if starts and 2 <= len(whole) <= MOST else []
+
+
+def tells(text: str) -> bool:
+    """Whether somebody tells of something that they did, or that is done."""
+    return _TELLS.match(text) is not None
+
+
+def orders(text: str) -> bool:
+    """Whether a sentence begins like one that is said to us."""
+    said = _FIRST.sub("", text).split(maxsplit=1)
+    return bool(said) and said[0].lower().strip(",:") in ORDERS
 
 
 def _is_about_it(told: str, order: str) -> bool:

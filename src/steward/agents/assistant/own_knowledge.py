@@ -29,6 +29,7 @@ from steward.agents.talk.own_tasks import ask_tasks
 from steward.agents.tasks.task_reader import NAME as TASKS
 from steward.contract import linear_re as re
 from steward.language.acts import ReadActs
+from steward.language.asking import asks_of_day
 from steward.language.reading import ToolJudge
 from steward.language.thresholds import DEFAULT
 from steward.models.planner.decisions import Decision, Tell
@@ -93,7 +94,11 @@ class OwnKnowledge:
         own = (
             inquiry.search(found)
             or inquiry.answer(found)
-            or (None if not _may_be_a_task(said) else ask_tasks(dialogue, [tool.name for tool in tools], now))
+            or (
+                None
+                if not (_may_be_a_task(said) or asks_of_day(said, now))
+                else ask_tasks(dialogue, [tool.name for tool in tools], now)
+            )
             or (None if personal else ask_servers(dialogue, [tool.name for tool in tools]))
         )
         if own or served:  # what was found here needs no web; else that is asked

@@ -10,6 +10,7 @@ from steward.agents.researcher.questions import keywords
 from steward.agents.tasks import task_words as words
 from steward.agents.tasks.task_choice import HELP_LISTING
 from steward.agents.tasks.task_reader import TaskReader
+from steward.language.asking import asks_of_day
 from steward.language.dates.find import find_dates
 from steward.models.planner.decisions import Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue
@@ -50,6 +51,8 @@ def about(question: str, tasks: Sequence[Record], now: datetime) -> list[Record]
     days = {each.start.date().isoformat() for each in dates}
     kept = [each for each in tasks if not each.get("completed") and _on(each, days)]
     shared = [len(wanted & set(stems(str(each.get("title") or "")))) for each in kept]
+    if asks_of_day(question, now):
+        return kept
     most = max(shared, default=0)
     if not wanted or most / len(wanted) < ABOUT:
         return []

@@ -85,7 +85,10 @@ class GoalFinder:
         utterance = self._wished(utterance)
         named = frozenset(_verb(tool) for tool in tools if tool.is_brought)
         shared = gapped(utterance)
-        said = moved_alone(utterance, now) or ordered(utterance, named) or shared or (utterance,)
+        moved = moved_alone(utterance, now)
+        if moved:
+            return moved
+        said = ordered(utterance, named) or shared or (utterance,)
         each_of = [deeds(part) or moved_each(part, now) or (part,) for part in said]
         if any(len(found) > 1 for found in each_of):
             return [wish for found in each_of for wish in found]

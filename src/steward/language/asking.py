@@ -1,0 +1,70 @@
+"""Questions in a roundabout form: behind a side remark, inside another sentence, or of nothing but a day.
+
+"I lost track a bit, could you tell me what you did today?" asks "what you did today"; "what stays on friday?"
+asks what there is on friday. Owns the form only. Pure.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from steward.contract import linear_re as re
+from steward.language.dates.find import find_dates
+from steward.language.politeness import bare
+from steward.language.wishes import orders
+
+_I = re.IGNORECASE
+LONGEST = 400  # characters
+MOST_LEADING = 9  # words that lead to a question within a sentence
+_PAUSE = re.compile(r"\s*(?:[,;:.!?]+\s+|\s[-–—]+\s|,?\s+(?:so|but|and)\s+)", _I)  # noqa: RUF001
+# Whoever wants to be told says so of themselves: "run me through", "I'm not sure", "I'd love to know".
+_OF_ONESELF = re.compile(r"\b(?:me|us|i|i'm|i'd|i've|we|we're|we'd)\b", _I)
+_INNER = re.compile(
+    r"\b(?P<ask>what|which (?:ones?|things|tasks|changes))(?: all| exactly| else)? (?=(?:you|steward)\b)", _I
+)
+
+
+def asked_in(text: str) -> Sequence[str]:
+    """What a sentence may ask, the whole first: then without what is said before, then what stands inside."""
+    pieces = [text]
+    for pause in _PAUSE.finditer(text if len(text) <= LONGEST else ""):
+        before = bare(text[: pause.start()])
+        if orders(before) or text[: pause.end()].rstrip().endswith("?"):
+            break
+        pieces.append(text[pause.end() :])
+    found = [each.strip() for each in pieces]
+    for each in pieces:
+        inner = _INNER.search(each)
+        lead = each[: inner.start()] if inner else ""
+        if inner and 0 < len(lead.split()) <= MOST_LEADING and _OF_ONESELF.search(lead):
+            found.append(f"show me what {each[inner.end() :].strip()}")
+    return tuple(dict.fromkeys(found))
+
+
+# --- of a day ---
+
+_ASKS = re.compile(
+    r"^(?:(?:and|so|ok|okay|then|but|now)[\s,]+)*(?:what(?:'s| else| all)?|which(?: ones?| tasks| things)?|"
+    r"anything|is anything)\b",
+    _I,
+)
+_SMALL = frozenset(
+    """and so ok okay then but now what what's else all which one ones tasks task things thing anything is are
+    do does did i we have has had got there still on for by at in to the my our me us left over be to-do was
+    were will would that it's""".split()  # noqa: SIM905 - a word list reads best as words
+)
+_WORD = re.compile(r"[\w'-]+")
+_OTHERWISE = re.compile(r"(?:ed|did|was|were|about)$", _I)  # over and done, or the question before once more
+
+
+def asks_of_day(text: str, now: datetime) -> str:
+    """The words of the day that a question asks about, and of nothing else; empty for other questions."""
+    said = text.strip(" ?.!")
+    days = [each for each in find_dates(said, now) if not each.time_only]
+    if len(text) > LONGEST or len(days) != 1 or not _ASKS.match(said):
+        return ""
+    start, end = days[0].span
+    left = _WORD.findall(f"{said[:start]} {said[end:]}")
+    own = [word for word in left if word.lower() not in _SMALL]
+    if len(own) > 1 or any(map(_OTHERWISE.search, left)) or any(word[:1].isupper() for word in own):
+        return ""
+    return said[start:end]

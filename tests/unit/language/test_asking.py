@@ -1,0 +1,54 @@
+"""Questions in a roundabout form."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from steward.language.asking import asked_in, asks_of_day
+
+NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I've been on the phone all day, what did you change?", "what did you change?"),
+        ("my head is spinning. what have you done so far", "what have you done so far"),
+        (
+            "sorry, I wasn't looking - could you show me what you deleted",
+            "could you show me what you deleted",
+        ),
+        ("I'd love to know what you added this morning", "show me what you added this morning"),
+        ("run me through what you did", "show me what you did"),
+        ("I'm not sure anymore what you changed just now", "show me what you changed just now"),
+        ("it was a long day, so give us a short summary of what you've done", "show me what you've done"),
+    ],
+)
+def test_a_question_is_heard_behind_what_leads_to_it(said: str, asked: str) -> None:
+    assert asked in asked_in(said)
+
+
+@pytest.mark.parametrize("said", ["tell Ann what you did today", "add a task, what did you change?"])
+def test_what_orders_something_else_leads_to_no_question(said: str) -> None:
+    assert asked_in(said) == (said,)
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("and what stays on thursday?", "thursday"),
+        ("what remains for tomorrow", "tomorrow"),
+        ("so what's left on the 27th?", "the 27th"),
+        ("what else happens next monday?", "next monday"),
+        ("which ones are still there on sunday", "sunday"),
+        ("what do I have left this weekend?", "this weekend"),
+        ("is anything planned for tonight", ""),
+        ("what happened on tuesday?", ""),
+        ("what did we talk about on friday?", ""),
+        ("when is the vet on friday?", ""),
+        ("what stays?", ""),
+        ("what time does Ana come on friday?", ""),
+    ],
+)
+def test_a_question_of_nothing_but_a_day_is_told_from_others(said: str, day: str) -> None:
+    assert asks_of_day(said, NOW).removeprefix("on ").removeprefix("for ") == day

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from steward.contract import linear_re as re
+from steward.language.dates.calendar import Grain
 from steward.language.dates.find import find_dates
 from steward.language.politeness import bare
 from steward.language.wishes import orders
@@ -59,7 +60,7 @@ _OTHERWISE = re.compile(r"(?:ed|did|was|were|about)$", _I)  # over and done, or 
 def asks_of_day(text: str, now: datetime) -> str:
     """The words of the day that a question asks about, and of nothing else; empty for other questions."""
     said = text.strip(" ?.!")
-    days = [each for each in find_dates(said, now) if not each.time_only]
+    days = [each for each in find_dates(said, now) if each.grain.rank >= Grain.DAY.rank]
     if len(text) > LONGEST or len(days) != 1 or not _ASKS.match(said):
         return ""
     start, end = days[0].span
@@ -68,3 +69,21 @@ def asks_of_day(text: str, now: datetime) -> str:
     if len(own) > 1 or any(map(_OTHERWISE.search, left)) or any(word[:1].isupper() for word in own):
         return ""
     return said[start:end]
+
+
+# --- of the first one ---
+
+_THING = r"(?:thing|task|one|item|deadline|to-?do|job|errand|reminder|appointment|chore|date|duty|bit)"
+_SOONEST = r"(?:next|first|earliest|soonest|nearest|closest)"
+_FIRST_OF_ALL = re.compile(
+    rf"\b(?:the|my|our)(?: very)? (?:{_SOONEST}|upcoming)(?: (?:due|open|upcoming|coming))* {_THING}\b"
+    r"(?! on the list)|"
+    rf"\b(?:due|up|comes?|coming|is|'s|do|happens?|expires?|needed)(?: up)? (?:the )?{_SOONEST}"
+    r"(?= (?:on|in|for|of) (?:my|the|our)\b|\W*$)",
+    _I,
+)
+
+
+def asks_for_first(text: str) -> bool:
+    """Whether somebody wants to see the one thing that is due first. Dates are to be cut out before."""
+    return len(text) <= LONGEST and _FIRST_OF_ALL.search(text.strip(" ?.!")) is not None

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from steward.language.asking import asked_in, asks_of_day
+from steward.language.asking import asked_in, asks_for_first, asks_of_day
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -52,3 +52,23 @@ def test_what_orders_something_else_leads_to_no_question(said: str) -> None:
 )
 def test_a_question_of_nothing_but_a_day_is_told_from_others(said: str, day: str) -> None:
     assert asks_of_day(said, NOW).removeprefix("on ").removeprefix("for ") == day
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("what is the next thing I have due?", True),
+        ("what's my next deadline", True),
+        ("which task is due first?", True),
+        ("what is up next", True),
+        ("show me the earliest open task", True),
+        ("whats coming up soonest on my list?", True),
+        ("what do I have to do first?", True),
+        ("what are the next things I have due?", False),
+        ("what do I have next week?", False),
+        ("the first thing on the list", False),
+        ("what is my first name?", False),
+    ],
+)
+def test_a_question_of_the_one_thing_that_comes_first_is_told_from_others(said: str, first: bool) -> None:
+    assert asks_for_first(said) is first

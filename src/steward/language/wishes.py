@@ -37,9 +37,16 @@ _KEEPS = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(
-    r"^[a-z]+\s+(?:off\s+)?(?:it|that|this|them|those|all of|both(?=\s+(?:of|off|as)\b|\W*$))\b",
+    r"^[a-z]+\s+(?:off\s+)?(?:it|that|this|them|those)\b",
     re.IGNORECASE,
 )
+# "Forget where that one is": an order of small words that points, and names nothing.
+_POINTING = frozenset("it that this them those these both all".split())  # noqa: SIM905
+_SMALL = frozenset(
+    """where what when how who which one ones is was are were of off as too now again please done to from on
+    my list the about down up out""".split()  # noqa: SIM905 - a word list reads best as words
+)
+_CLAUSE_END = re.compile(r"[,.;!?]")
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -190,7 +197,9 @@ def orders(text: str) -> bool:
 
 def _is_about_it(told: str, order: str) -> bool:
     """ "I paid 64 for the shop, add it to …": what is told is what the order is about."""
-    return _POINTS.match(order) is not None and _TELLS.match(told) is not None
+    words = _CLAUSE_END.split(order, maxsplit=1)[0].lower().split()[1:]
+    only_points = bool(_POINTING & set(words)) and set(words) <= _POINTING | _SMALL
+    return (only_points or _POINTS.match(order) is not None) and _TELLS.match(told) is not None
 
 
 def parts_of(text: str) -> Sequence[str]:

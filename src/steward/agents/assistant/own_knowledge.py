@@ -27,6 +27,8 @@ from steward.agents.researcher.questions import (
 )
 from steward.agents.talk.own_tasks import ask_tasks
 from steward.agents.tasks.task_reader import NAME as TASKS
+from steward.agents.tasks.task_reader import TaskReader
+from steward.agents.tasks.task_words import LIST as LIST_TASKS
 from steward.contract import linear_re as re
 from steward.language.acts import ReadActs
 from steward.language.asking import asks_of_day
@@ -80,6 +82,8 @@ class OwnKnowledge:
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
         said = dialogue.utterance
+        if not dialogue.asked and wants_to_know(said) and _no_task_fits(dialogue):
+            return self._found_here(dialogue, tools, now)
         if dialogue.asked or not _is_for_us(said, ranked) or self._is_order(said):
             return None
         served = self.served(said, tools)
@@ -117,6 +121,9 @@ class OwnKnowledge:
         """What one's own documents surely say, before it is said that no tool can tell."""
         if dialogue.asked or not wants_to_know(dialogue.utterance):
             return None
+        return self._found_here(dialogue, tools, now)
+
+    def _found_here(self, dialogue: Dialogue, tools: Sequence[KnownTool], now: datetime) -> Decision | None:
         inquiry = Inquiry(self.judgement, dialogue, tools, now=now)
         found = inquiry.findings()
         return inquiry.search(found) or inquiry.answer(found)
@@ -147,6 +154,16 @@ class OwnKnowledge:
         # What changes by the day, or is to be looked up on the web, nobody wants from an old document.
         from_the_web = role_of(best) in WEB_SEARCHES and not (about_now(said) or _ON_THE_WEB.search(said))
         return Served(searches_web=from_the_web)
+
+
+def _no_task_fits(dialogue: Dialogue) -> bool:
+    """Whether tasks were looked for by a name that none of them has: then it may stand elsewhere."""
+    listed = (step for step in dialogue.steps if step.tool == LIST_TASKS and not step.helper)
+    return any(
+        not TaskReader().shown(step)
+        for step in listed
+        if step.failure is None and (step.memo.get("named") or step.arguments.get("search"))
+    )
 
 
 def _brought_for(tools: Iterable[KnownTool], fits: Mapping[str, float], *, personal: bool) -> bool:

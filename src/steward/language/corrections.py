@@ -7,6 +7,7 @@ Owns the form: a subject that only points ("its due on friday"), and a clause th
 from dataclasses import dataclass
 
 from steward.contract import linear_re as re
+from steward.language.references import read_ordinals
 
 _I = re.IGNORECASE
 _BE = (
@@ -36,6 +37,7 @@ _JOINTS = re.compile(
     r"^(?:\W|\b(?:and|but|also|it's|its|it is|so|a|an)\b)+|(?:\W|\b(?:and|but|also|it's|its|it is|so)\b)+$",
     _I,
 )
+_AND = re.compile(r"^(?:(?:and|but|also|oh|plus)\b[\s,]*)+", _I)
 _BOTH = re.compile(r"\b(?:both|two)\b", _I)
 
 
@@ -59,9 +61,26 @@ def said_of_it(text: str) -> SaidOfIt | None:
     return SaidOfIt(found["value"], (2 if _BOTH.search(text) else 0) if many else 1)
 
 
+def without_and(text: str) -> str:
+    return _AND.sub("", text)
+
+
 def without_joints(text: str) -> str:
     """What is left beside a value that was cut out, without the words that joined the two."""
     return _JOINTS.sub("", text)
+
+
+_PLACED = re.compile(
+    rf"^(?:and |but |oh |so )*(?P<which>(?:the |number |task |no\.? ?)?[\w-]+(?: (?:one|task|thing))?)"
+    rf"(?:\s+{_BE}|'s)\s+{_FOR}(?P<value>\S.*)$",
+    _I,
+)
+
+
+def said_of_place(text: str) -> tuple[str, str] | None:
+    """What is said of one of a list by its place: "the second one is for saturday"."""
+    found = _PLACED.match(text.strip(" .!"))
+    return (found["which"], found["value"]) if found and read_ordinals(found["which"]) else None
 
 
 # --- what was wrong ---
@@ -73,7 +92,7 @@ _FIELDS = {
     "": "number amount figure place thing bit part",
 }
 _FIELD = {word: field for field, words in _FIELDS.items() for word in words.split()}
-_WRONG = frozenset("wrong bad incorrect false mistaken off misheard typo mistake mixed".split())  # noqa: SIM905
+_WRONG = frozenset("wrong bad incorrect false mistaken off misheard typo mistake mixed missing".split())  # noqa: SIM905
 _WITH_WRONG = frozenset(
     """the a an that that's this it it's its was is were i i've we you you've got have has had gave said put
     typed wrote took chose picked entered up there again due my your in of completely totally quite just

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from steward.language.asking import asked_in, asks_for_first, asks_of_day
+from steward.language.asking import asked_in, asks_for_first, asks_of_day, may_answer
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -72,3 +72,28 @@ def test_a_question_of_nothing_but_a_day_is_told_from_others(said: str, day: str
 )
 def test_a_question_of_the_one_thing_that_comes_first_is_told_from_others(said: str, first: bool) -> None:
     assert asks_for_first(said) is first
+
+
+@pytest.mark.parametrize(
+    ("question", "able", "unable"),
+    [
+        ("where is the ladder?", "It hangs behind the shed.", "The ladder is made of ash."),
+        ("where do I put the bins", "Bins go under the stairs.", "The bins are emptied weekly."),
+        ("in which room is the fuse box", "It is in the hall.", "The fuse box was renewed."),
+        ("what time do we hand over the keys?", "Hand them over by 11:00.", "The keys are red."),
+        ("how much is the deposit?", "It is 80 euros.", "A deposit is asked for."),
+        ("how many chairs are there", "There are forty.", "Please stack the chairs."),
+        ("where do I find the tap?", "It is under the bench.", "The tap water comes from a spring."),
+        ("where does the water come from?", "It is from a spring.", "The water is cold."),
+        ("when does the pool open?", "It opens on Monday.", "The pool is heated."),
+    ],
+)
+def test_a_sentence_without_the_kind_of_thing_that_is_asked_for_is_no_answer(
+    question: str, able: str, unable: str
+) -> None:
+    assert may_answer(question, able)
+    assert not may_answer(question, unable)
+
+
+def test_any_sentence_may_answer_what_asks_for_no_such_kind() -> None:
+    assert may_answer("who wrote the notes?", "They are old.")

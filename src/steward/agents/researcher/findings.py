@@ -13,7 +13,7 @@ from steward.agents.researcher.questions import about_now, codes_in, keywords, n
 from steward.agents.researcher.quotable import agreed_name, sentences
 from steward.agents.researcher.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
-from steward.language.answers import may_answer
+from steward.language.asking import may_answer
 from steward.models.planner.words import stems
 
 MOST_QUOTES = 3  # for one question

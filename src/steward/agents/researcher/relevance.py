@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from steward.agents.researcher.questions import keywords, names_in
 from steward.contract.ports import Reranker
-from steward.language.answers import may_answer
+from steward.language.asking import may_answer
 from steward.models.planner.words import stems
 
 ANSWERS = 0.6  # from here on a passage is taken for an answer

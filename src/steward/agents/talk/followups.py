@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from steward.agents.talk.taking_back import TakeBack, how_many, read_take_back
 from steward.agents.talk.whole import of_the_list
 from steward.contract import linear_re as re
-from steward.language.corrections import said_of_it, what_was_wrong
+from steward.language.corrections import said_of_it, what_was_wrong, without_and
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
 from steward.models.planner.words import intention, is_question
@@ -192,6 +192,8 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     said = _COURTEOUS.sub("", " ".join(with_apostrophes(text).split()).strip(" .!?"))
     dropped = _DROPPED.match(said)
     said = dropped["rest"] if dropped else said
+    further = without_and(said)  # "and make it urgent" is of the last thing, and no further one
+    said = further if _MEANT.match(further) or said_of_it(further) else said
     opened = _OPENING.sub("", said)
     bare, hedged = _without_hedges(said)
     back = read_take_back(said)

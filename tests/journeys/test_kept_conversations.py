@@ -2,9 +2,9 @@
 
 Each set was written before the program was made to hold it (tests/requests/conversations_*.jsonl). Right when
 the program met it: of the first 23 of 66, of the second 23 of 31; of the third 13 of its first 40, and 34 of
-the other 39 once those were mended; of the fourth 19 of 30. The fifth is our own, of the kinds that the
-fourth missed; the sixth too, of kinds that were missed since: 14 of its 20 were right when it was first played. What is forgotten, deleted or changed and was not meant is counted apart,
-and must not happen.
+the other 39 once those were mended; of the fourth 19 of 30. The fifth and the sixth are our own, of the kinds
+that were missed: of the sixth 14 of 20. What is forgotten, deleted or changed and was not meant is counted
+apart, and must not happen.
 """
 
 import json

@@ -89,7 +89,7 @@ _FIELDS = {
     "due_date": "day date deadline weekday month year week time hour clock",
     "title": "name title word wording spelling person spelled spelt",
     "priority": "priority urgency importance",
-    "": "number amount figure place thing bit part",
+    "": "number amount figure place thing bit part task item entry",
 }
 _FIELD = {word: field for field, words in _FIELDS.items() for word in words.split()}
 _WRONG = frozenset("wrong bad incorrect false mistaken off misheard typo mistake mixed missing".split())  # noqa: SIM905
@@ -109,6 +109,7 @@ _THEN = re.compile(
     r"take|do)|say)\s+(?=\S)",
     _I,
 )
+_BEHIND = re.compile(r",?\s+(?:it (?:is|was|should be)|that is|instead|please|is right|is correct)$", _I)
 MOST_WRONG = 12  # words and pauses of a clause that says what was wrong
 
 
@@ -141,7 +142,7 @@ def what_was_wrong(text: str) -> Wrong | None:
     if field is None or not wrong:
         return None
     said = text[end:].strip(" ,;:.!-")
-    rest = _THEN.sub("", said)
+    rest = _BEHIND.sub("", _THEN.sub("", said))
     # "Bad day, …" may be about a day; only what goes on like a correction is one.
     if not rest or (rest == said and (wrong in ("bad", "off") or not paused)):
         return None

@@ -95,10 +95,11 @@ def moved_each(text: str, now: datetime) -> Sequence[str]:
     return orders
 
 
-def moved_alone(text: str, now: datetime) -> Sequence[str]:
-    """The same for the last sentence of a message, where those before it order nothing; empty for none."""
+def moved_last(text: str, now: datetime) -> tuple[Sequence[str], Sequence[str]]:
+    """The same for the last sentence of a message, and the sentences before it, where those order nothing."""
     *before, last = sentences_of(text) or ("",)
-    return () if not before or any(map(orders, before)) else moved_each(last, now)
+    moved = () if not before or any(map(orders, before)) else moved_each(last, now)
+    return (before, moved) if moved else ((), ())
 
 
 def _is_day(words: str, now: datetime) -> bool:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from steward.language.deeds import deeds, moved_alone, moved_each, sentences_of
+from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -107,7 +107,8 @@ def test_a_message_is_parted_at_its_sentences_and_colons() -> None:
     assert sentences_of(said) == ["Hello!", "What a week", "I cleaned up.", "Thanks"]
 
 
-def test_what_stands_before_the_moves_is_left_out_where_it_orders_nothing() -> None:
+def test_what_stands_before_the_moves_is_told_apart_where_it_orders_nothing() -> None:
     said = "mondays are a mess. haircut to tuesday, oil change to the 27th"
-    assert moved_alone(said, NOW) == ["move haircut to tuesday", "move oil change to the 27th"]
-    assert not moved_alone("delete the haircut. wax to tuesday, oil change to the 27th", NOW)
+    moved = ["move haircut to tuesday", "move oil change to the 27th"]
+    assert moved_last(said, NOW) == (["mondays are a mess."], moved)
+    assert moved_last("delete the haircut. wax to tuesday, oil change to the 27th", NOW) == ((), ())

@@ -96,7 +96,12 @@ class OwnKnowledge:
         if personal and remembered:
             return _recalled(dialogue, confidence=found[0].score)
         own = (
-            inquiry.search(found)
+            (
+                ask_tasks(dialogue, [tool.name for tool in tools], now, least=1.0)
+                if _of_own_doing(said)
+                else None
+            )
+            or inquiry.search(found)
             or inquiry.answer(found)
             or (
                 None
@@ -182,6 +187,11 @@ def _may_be_a_task(said: str) -> bool:
     if asks_what(said) or asks_how(said) or asks_about_us(said):
         return False
     return _OF_TASKS.match(bare(said)) is not None
+
+
+def _of_own_doing(said: str) -> bool:
+    """ "When am I visiting the pool?": a task with all these words says it before any document does."""
+    return _may_be_a_task(said) and bool({"i", "we"} & set(said.lower().split()))
 
 
 def _is_for_us(said: str, ranked: Sequence[Scored]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from steward.language.acts import acts_in
 from steward.language.by_name import ordered_name
-from steward.language.deeds import deeds, moved_alone, moved_each, sentences_of
+from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
 from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
 from steward.language.repairs import mended
@@ -85,17 +85,19 @@ class GoalFinder:
         utterance = self._wished(utterance)
         named = frozenset(_verb(tool) for tool in tools if tool.is_brought)
         shared = gapped(utterance)
-        moved = moved_alone(utterance, now)
+        before, moved = moved_last(utterance, now)
         if moved:
-            return moved
+            return [*(each for each in before if self._is_wish(each, tools, now)), *moved]
         said = ordered(utterance, named) or shared or (utterance,)
         each_of = [deeds(part) or moved_each(part, now) or (part,) for part in said]
         if any(len(found) > 1 for found in each_of):
             return [wish for found in each_of for wish in found]
-        parts = said if len(said) > 1 else ()
+        if len(said) < 2:
+            return ()
+        parts = list(said)
         # A verb that is said again, and one that is left out but for its two ends, part without a doubt.
         again = sum(part.split()[0].lower() == parts[0].split()[0].lower() for part in parts) > 1
-        if not parts or parts == shared or (again and len(parts) > 2):
+        if said == shared or (again and len(parts) > 2):
             return parts
         whole = self._read(utterance, tools, now)
         apart = sum(max(len(self._read(part, tools, now)), 1) for part in parts)
@@ -110,6 +112,13 @@ class GoalFinder:
             return utterance
         kept = [each for each in sentences if orders(each) or tells(each) or not self._only_talks(each)]
         return " ".join(kept) if 0 < len(kept) < len(sentences) else utterance
+
+    def _is_wish(self, sentence: str, tools: Sequence[KnownTool], now: datetime) -> bool:
+        """Whether a sentence that orders nothing asks for something to be done, or tells that it was."""
+        goals = () if tells(sentence) else self._read(sentence, tools, now)
+        return tells(sentence) or any(
+            not goal.tool.reads and goal.score >= BEYOND_DOUBT and goal.question is None for goal in goals
+        )
 
     def _only_talks(self, sentence: str) -> bool:
         return acts_in(sentence, self._taught).only_talks

@@ -47,6 +47,8 @@ from steward.agents.talk.taking_back import TakeBack
         ("that was the wrong one, I meant the shed", Instead("the shed")),
         ("its due on saturday", Valued("saturday")),
         ("its urgent", Valued("urgent")),
+        ("wrong task, it was the shed", Instead("the shed")),
+        ("not the right hour, 6pm it is", Instead("6pm", field="due_date")),
         ("and its only low priority", Valued("low priority")),
         ("and make it urgent", Instead("urgent", sure=False)),
         ("the date's missing, its for the 29th", Instead("for the 29th", field="due_date")),

@@ -24,7 +24,7 @@ LISTED = {
         agents/assistant/countdown.py agents/guards/gap_check.py agents/assistant/builtin_reader.py
         agents/assistant/languages.py agents/assistant/small_talk.py
         agents/assistant/own_knowledge.py agents/assistant/personal_facts.py agents/researcher/questions.py
-        agents/researcher/relevance.py agents/skills/procedure.py agents/talk/amending.py
+        agents/skills/procedure.py agents/talk/amending.py
         agents/talk/changed_facts.py agents/talk/documents.py agents/talk/figures.py
         agents/talk/following.py agents/talk/followups.py agents/talk/own_record.py
         agents/talk/own_things.py agents/talk/remembering.py agents/talk/said_dates.py

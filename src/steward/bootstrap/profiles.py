@@ -71,7 +71,7 @@ from steward.settings import Settings
 # Tools of others that are offered: a model pays for each definition, the planner's reader looks at more.
 MOST_TOLD, MOST_READ = 30, 90
 TASK_ABILITY = "task_management"  # by its name in the lexicon of abilities
-TALK = (FOLLOW_UPS, REMEMBERING, OWN_RECORD, DOCUMENTS, FIGURES, OWN_THINGS)  # asked in this order
+TALK = (FOLLOW_UPS, OWN_RECORD, REMEMBERING, DOCUMENTS, FIGURES, OWN_THINGS)  # asked in this order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

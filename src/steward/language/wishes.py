@@ -14,15 +14,19 @@ from steward.language.tidy import covered
 MOST, LONGEST = 20, 2_000
 _LINE = re.compile(r"^\s*(?:[-*•+]|\d{1,2}[.)]|[a-z][.)])\s+(?P<item>\S.*)$", re.IGNORECASE)
 _MARK = re.compile(r"(?<![\w.])(?:\((?P<b>\d{1,2}|[a-z])\)|(?P<a>\d{1,2}|[a-z])[.)])\s+(?=\S)", re.IGNORECASE)
-_ALSO = r"(?:(?:and|then|also|finally|lastly|next|plus|please|after that)\b,?\s+)*"
+_ALSO = (
+    r"(?:(?:and|then|also|so|finally|lastly|next|plus|please|kindly|after that|"
+    r"(?:can|could|would|will) you(?: (?:please|also|kindly|then))*)\b,?\s+)*"
+)
 _NEXT = re.compile(
-    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then|n|&|\+)\s+{_ALSO}|[.!]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
+    rf"(?:\s*[,;]\s*{_ALSO}|\s+(?:and|then|n|&|\+)\s+{_ALSO}|[.!?]\s+{_ALSO})(?=(?P<verb>[a-z]+)\b)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"^\s*(?:(?:first(?:ly)?|please|ok(?:ay)?|so)\b[\s,]+)+", re.IGNORECASE)
 # What somebody tells to have done is a wish as well, where orders follow it.
 _TELLS = re.compile(
-    r"^(?:(?:i|we)(?:'ve| have)?(?: just)? [a-z]+(?:ed|t|ne|id|ent)\b|[^,;?]{2,60}\b(?:is|"
+    r"^(?:(?:i|we)(?:'ve| have)?(?: just)? (?:[a-z]+(?:ed|t|ne|id|"
+    r"ent|ote|ang|old|ew)|took|gave|ran|drove|broke|spoke|made)\b|[^,;?]{2,60}\b(?:is|"
     r"are) (?:all )?(?:done|finished|paid|sorted|complete)\b)",
     re.IGNORECASE,
 )
@@ -32,7 +36,17 @@ _KEEPS = re.compile(
     r"in mind))*\W*$",
     re.IGNORECASE,
 )
-_POINTS = re.compile(r"^[a-z]+\s+(?:it|that|this|them|those)\b", re.IGNORECASE)
+_POINTS = re.compile(
+    r"^[a-z]+\s+(?:off\s+)?(?:it|that|this|them|those)\b",
+    re.IGNORECASE,
+)
+# "Forget where that one is": an order of small words that points, and names nothing.
+_POINTING = frozenset("it that this them those these both all".split())  # noqa: SIM905
+_SMALL = frozenset(
+    """where what when how who which one ones is was are were of off as too now again please done to from on
+    my list the about down up out""".split()  # noqa: SIM905 - a word list reads best as words
+)
+_CLAUSE_END = re.compile(r"[,.;!?]")
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -170,9 +184,22 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
     return whole if starts and 2 <= len(whole) <= MOST else []
 
 
+def tells(text: str) -> bool:
+    """Whether somebody tells of something that they did, or that is done."""
+    return _TELLS.match(text) is not None
+
+
+def orders(text: str) -> bool:
+    """Whether a sentence begins like one that is said to us."""
+    said = _FIRST.sub("", text).split(maxsplit=1)
+    return bool(said) and said[0].lower().strip(",:") in ORDERS
+
+
 def _is_about_it(told: str, order: str) -> bool:
     """ "I paid 64 for the shop, add it to …": what is told is what the order is about."""
-    return _POINTS.match(order) is not None and _TELLS.match(told) is not None
+    words = _CLAUSE_END.split(order, maxsplit=1)[0].lower().split()[1:]
+    only_points = bool(_POINTING & set(words)) and set(words) <= _POINTING | _SMALL
+    return (only_points or _POINTS.match(order) is not None) and _TELLS.match(told) is not None
 
 
 def parts_of(text: str) -> Sequence[str]:

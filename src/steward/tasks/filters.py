@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from steward.contract import linear_re as re
+from steward.language.asking import asks_for_first
 from steward.language.dates.calendar import Grain, floor, shift
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
@@ -31,6 +32,7 @@ class Filters:
     completed: bool | None = None
     search: str | None = None
     undated: bool = False  # only those without a date
+    nearest: bool = False  # only the one that is due first
 
 
 _UNDATED = re.compile(
@@ -122,6 +124,7 @@ def read_filters(utterance: str, now: datetime) -> Filters:
         else {"due_after": after, "due_before": before}
     )
     overdue = bool(_OVERDUE.search(said))
+    nearest = not completed and not found and asks_for_first(rest)
     if overdue and before is not None:  # "overdue or due tomorrow": all until then
         window, overdue = {"due_before": before}, False
     return Filters(
@@ -130,7 +133,8 @@ def read_filters(utterance: str, now: datetime) -> Filters:
         overdue=overdue,
         priority=priority.priority if priority else None,
         completed=completed,
-        search=_search(" ".join(rest.split())),
+        search=None if nearest else _search(" ".join(rest.split())),
+        nearest=nearest,
     )
 
 

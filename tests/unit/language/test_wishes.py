@@ -101,3 +101,22 @@ def test_orders_too_long_to_be_followed_one_by_one_are_one_text() -> None:
 )
 def test_a_list_that_orders_more_than_is_followed_one_by_one_is_a_crowd(said: str, many: bool) -> None:
     assert crowd(said) is many
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we moved the ladder, so forget where that one is",
+        "I paid the fine, so tick it off",
+        "I fed the cat and rang Bo, so please mark both of them as done",
+        "I changed the lock. delete that one",
+    ],
+)
+def test_an_order_that_only_points_belongs_to_what_was_told_before_it(said: str) -> None:
+    assert not ordered(said)
+
+
+def test_orders_are_parted_behind_so_and_behind_a_question() -> None:
+    said = "we sold the car, so delete the tyre task. Could you also add 'buy a bike'?"
+    assert ordered(said) == ["we sold the car", "delete the tyre task", "add 'buy a bike'?"]
+    assert ordered("what is open? and add milk") == ["what is open", "add milk"]

@@ -27,8 +27,11 @@ from steward.agents.researcher.questions import (
 )
 from steward.agents.talk.own_tasks import ask_tasks
 from steward.agents.tasks.task_reader import NAME as TASKS
+from steward.agents.tasks.task_reader import TaskReader
+from steward.agents.tasks.task_words import LIST as LIST_TASKS
 from steward.contract import linear_re as re
 from steward.language.acts import ReadActs
+from steward.language.asking import asks_of_day
 from steward.language.reading import ToolJudge
 from steward.language.thresholds import DEFAULT
 from steward.models.planner.decisions import Decision, Tell
@@ -78,6 +81,8 @@ class OwnKnowledge:
         self, dialogue: Dialogue, tools: Sequence[KnownTool], *, ranked: Sequence[Scored], now: datetime
     ) -> Decision | None:
         said = dialogue.utterance
+        if not dialogue.asked and wants_to_know(said) and _no_task_fits(dialogue):
+            return self._found_here(dialogue, tools, now)
         if dialogue.asked or not _is_for_us(said, ranked) or self._is_order(said):
             return None
         served = self.served(said, tools)
@@ -90,9 +95,18 @@ class OwnKnowledge:
         if personal and remembered:
             return _recalled(dialogue, confidence=found[0].score)
         own = (
-            inquiry.search(found)
+            (
+                ask_tasks(dialogue, [tool.name for tool in tools], now, least=1.0)
+                if _of_own_doing(said)
+                else None
+            )
+            or inquiry.search(found)
             or inquiry.answer(found)
-            or (None if not _may_be_a_task(said) else ask_tasks(dialogue, [tool.name for tool in tools], now))
+            or (
+                None
+                if not (_may_be_a_task(said) or asks_of_day(said, now))
+                else ask_tasks(dialogue, [tool.name for tool in tools], now)
+            )
             or (None if personal else ask_servers(dialogue, [tool.name for tool in tools]))
         )
         if own or served:  # what was found here needs no web; else that is asked
@@ -111,6 +125,9 @@ class OwnKnowledge:
         """What one's own documents surely say, before it is said that no tool can tell."""
         if dialogue.asked or not wants_to_know(dialogue.utterance):
             return None
+        return self._found_here(dialogue, tools, now)
+
+    def _found_here(self, dialogue: Dialogue, tools: Sequence[KnownTool], now: datetime) -> Decision | None:
         inquiry = Inquiry(self.judgement, dialogue, tools, now=now)
         found = inquiry.findings()
         return inquiry.search(found) or inquiry.answer(found)
@@ -143,6 +160,16 @@ class OwnKnowledge:
         return Served(searches_web=from_the_web)
 
 
+def _no_task_fits(dialogue: Dialogue) -> bool:
+    """Whether tasks were looked for by a name that none of them has: then it may stand elsewhere."""
+    listed = (step for step in dialogue.steps if step.tool == LIST_TASKS and not step.helper)
+    return any(
+        not TaskReader().shown(step)
+        for step in listed
+        if step.failure is None and (step.memo.get("named") or step.arguments.get("search"))
+    )
+
+
 def _brought_for(tools: Iterable[KnownTool], fits: Mapping[str, float], *, personal: bool) -> bool:
     """Whether a connected tool that changes nothing is made for a question; where it is about the person,
     it must be nearer than what was told here: "did I leave the garage open?", and not "what is my size?"."""
@@ -164,6 +191,11 @@ def _may_be_a_task(said: str) -> bool:
     if asks_what(said) or asks_how(said) or asks_about_us(said):
         return False
     return _OF_TASKS.match(bare(said)) is not None
+
+
+def _of_own_doing(said: str) -> bool:
+    """ "When am I visiting the pool?": a task with all these words says it before any document does."""
+    return _may_be_a_task(said) and bool({"i", "we"} & set(said.lower().split()))
 
 
 def _is_for_us(said: str, ranked: Sequence[Scored]) -> bool:

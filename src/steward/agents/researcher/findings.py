@@ -13,6 +13,7 @@ from steward.agents.researcher.questions import about_now, codes_in, keywords, n
 from steward.agents.researcher.quotable import agreed_name, sentences
 from steward.agents.researcher.relevance import ANSWERS, Relevance
 from steward.conversations.model import Source
+from steward.language.asking import may_answer
 from steward.models.planner.words import stems
 
 MOST_QUOTES = 3  # for one question
@@ -174,22 +175,39 @@ def _names_its_codes(question: str, piece: str, passage: SourcePassage) -> bool:
 
 def _excerpt(question: str, passage: SourcePassage, relevance: Relevance) -> Quote | None:
     """The sentence of a passage that says most to a question, with what follows it as far as it explains."""
-    pieces = [piece for piece in sentences(passage.text) if _names_its_codes(question, piece, passage)]
-    if not pieces:
+    every = [piece for piece in sentences(passage.text) if _names_its_codes(question, piece, passage)]
+    if not every:
         return None
     asked = set(keywords(question))
-    shared = [len(asked.intersection(stems(piece))) for piece in pieces]
-    pieces = [piece for piece, count in zip(pieces, shared, strict=True) if count >= max(shared) - 1]
+    shared = [len(asked.intersection(stems(piece))) for piece in every]
+    pieces = [piece for piece, count in zip(every, shared, strict=True) if count >= max(shared) - 1]
     heading = passage.source.detail or passage.source.title
     scores = relevance.within(question, pieces, heading=heading)
     best = max(range(len(pieces)), key=lambda at: (scores[at], -at))
     told = pieces[best]
+    beside = "" if may_answer(question, told) else _that_may_answer(question, told, every)
+    if beside:
+        return Quote(beside, passage.source, passage.score)
     for at, piece in enumerate(pieces[best + 1 :], best + 1):
         answers_too = scores[at] >= scores[best] * _NEAR_BEST
         if not (told.endswith(":") or answers_too) or len(told) + len(piece) > _EXCERPT:
             break
         told = f"{told} {piece}"
     return Quote(told, passage.source, passage.score)
+
+
+def _that_may_answer(question: str, told: str, pieces: Sequence[str]) -> str:
+    """The sentence that can hold what is asked for, where the one that shares most words cannot.
+
+    It shares a word with the question, or goes on with what was told: "The key opens both. It hangs …".
+    """
+    asked = set(keywords(question))
+    able = [piece for piece in pieces if may_answer(question, piece)]
+    shared = [len(asked.intersection(stems(piece))) for piece in able]
+    if max(shared, default=0):
+        return able[shared.index(max(shared))]
+    following = pieces[pieces.index(told) + 1 :][:1]
+    return " ".join([told, *following]) if following and following[0] in able else ""
 
 
 def _differs(piece: str, passage: SourcePassage, quote: Quote) -> bool:

@@ -9,44 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from steward.agents.researcher.questions import keywords, names_in
-from steward.contract import linear_re as re
 from steward.contract.ports import Reranker
+from steward.language.asking import may_answer
 from steward.models.planner.words import stems
 
 ANSWERS = 0.6  # from here on a passage is taken for an answer
 _OTHER_KIND = 0.4  # of the score, for a sentence that cannot hold the kind of thing that is asked for
-_I = re.IGNORECASE
-_FIGURE = r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|dozen|hundred)\b)"
-_MEASURES = (
-    r"pounds?|dollars?|euros?|pence|p|cents?|gbp|eur|usd|chf|kilos?|kg|g|mg|grams?|ml|cl|l|litres?|"
-    r"liters?|tbsp|tsp|"
-    r"spoons?|cups?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?|miles?|km|cm|mm|m|"
-    r"metres?|meters?"
-)
-_KINDS = (
-    (
-        re.compile(
-            r"^(?:and |so )?(?:how much|what (?:does|do|did|will) .+ cost|what(?:'s|"
-            r" is) the (?:price|cost))",
-            _I,
-        ),
-        re.compile(rf"[£$€%]|{_FIGURE}[\d,.]*[\s-]*(?:{_MEASURES})\b", _I),
-    ),
-    (
-        re.compile(
-            r"^(?:and |so )?(?:how (?:many|long|old|far|often)|when|(?:at |on )?what (?:time|"
-            r"day|date))\b",
-            _I,
-        ),
-        re.compile(
-            rf"{_FIGURE}|\b(?:daily|weekly|monthly|yearly|every|mon|tues|wednes|thurs|fri|satur|"
-            rf"sun)(?:day)?s?\b|"
-            r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-            r"spring|summer|autumn|winter|noon|midnight|always|never|once|twice)\b",
-            _I,
-        ),
-    ),
-)
 _MOST_SCORED = 24  # texts that the cross-encoder reads for one question; the rest share too few words
 
 
@@ -89,9 +57,8 @@ class Relevance:
 
 
 def _of_its_kind(question: str, text: str) -> float:
-    """Who asks how much or when is not answered by a sentence without any figure."""
-    wanted = next((kind for asks, kind in _KINDS if asks.match(question)), None)
-    return 1.0 if wanted is None or wanted.search(text) else _OTHER_KIND
+    """Who asks how much, when or where is not answered by a sentence without any figure or place."""
+    return 1.0 if may_answer(question, text) else _OTHER_KIND
 
 
 def _shared(question: str, text: str, about: str) -> float:

@@ -31,6 +31,7 @@ from steward.agents.tasks.task_choice import HELP_LISTING, matched
 from steward.agents.tasks.task_lists import list_reading, others
 from steward.agents.tasks.task_reader import TaskReader, addition
 from steward.contract import linear_re as re
+from steward.language.corrections import without_joints
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
@@ -47,6 +48,7 @@ from steward.tasks.repeats import first_due
 from steward.tasks.verbs import TASK_VERBS
 
 FOLLOW_UPS = "follow-ups"
+NAME, URGENCY = "title", "priority"  # what is said to have been wrong
 UNDO = "undo"
 TOUCHING = (words.COMPLETE, words.UPDATE, words.DELETE)
 LEFT = "All right, I leave it as it is."
@@ -61,7 +63,7 @@ _FILLED = re.compile(
     r"rather)\s+",
     re.IGNORECASE,
 )
-_AT = re.compile(r"^(?:(?:and|also)\s+)?(?:for|on|at|by|to|until|in|due)\s+", re.IGNORECASE)
+_AT = re.compile(r"^(?:(?:and|also)\s+)?(?:(?:for|on|at|by|to|until|in|due)\s+)+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +218,16 @@ class _FollowUp:
         task_id = self._touched
         if followed.did and self._last.tool != words.COMPLETE:
             return None
-        value = {} if followed.other else self._value(followed.rest)
+        named = followed.field == NAME
+        value = {} if followed.other or named else self._value(followed.rest, field=followed.field)
         if value:
             movable = self._last.tool in (words.ADD, words.UPDATE) and self._last.failure is None
             return self._update(task_id, value) if movable and task_id else None
         title = None if followed.other else self._retitled(followed)
         if title is not None:
             return self._update(task_id, {"title": title})
+        if followed.field:
+            return None
         if self._last.tool not in TOUCHING or not (followed.sure or followed.other):
             return None
         if self._made:
@@ -243,8 +248,10 @@ class _FollowUp:
     def _retitled(self, followed: Instead) -> str | None:
         """The title of what was added or renamed last, as it should be."""
         renames = self._last.tool == words.UPDATE and bool(self._last.arguments.get("title"))
-        named = self._last.tool == words.ADD or renames
+        named = self._last.tool == words.ADD or renames or followed.field == NAME
         if self._last.tool not in (words.ADD, words.UPDATE) or not self._nameable:
+            return None
+        if followed.field not in ("", NAME):
             return None
         title = str(self._last.arguments.get("title") or self._title(self._touched or ""))
         if followed.old:
@@ -279,19 +286,28 @@ class _FollowUp:
         task_id = self._touched
         return self._update(task_id, value) if value and task_id and self._nameable else None
 
-    def _value(self, said: str) -> dict[str, str]:
-        """What a task is given by these words alone: a date or a priority; empty where they name a thing."""
+    def _value(self, said: str, *, field: str = "") -> dict[str, str]:
+        """What these words alone give a task: a date, a priority or both; empty where they name a thing.
+
+        `field`: what they were said of, where that was said.
+        """
         moved = shifted(said, str(self._record(self._touched or "").get("due_date") or ""))
         if moved:
             return {"due_date": moved}
         due = self._date(said)
         if due is not None:
             return {"due_date": self._on_its_day(due)}
-        urged = self._last.arguments.get("priority") is not None
+        urged = field == URGENCY or self._last.arguments.get("priority") is not None
         urgency = find_priority(said) or (find_priority(f"{said} priority") if urged else None)
-        said = said if urgency is None or urgency.span[1] <= len(said) else f"{said} priority"
-        whole = urgency is not None and urgency.span == (0, len(said))
-        return {"priority": urgency.priority.value} if urgency is not None and whole else {}
+        if urgency is None:
+            return {}
+        said = said if urgency.span[1] <= len(said) else f"{said} priority"
+        given = {"priority": urgency.priority.value}
+        beside = without_joints(f"{said[: urgency.span[0]]} {said[urgency.span[1] :]}")
+        if not beside:
+            return given
+        due = self._date(beside)
+        return {**given, "due_date": self._on_its_day(due)} if due is not None else {}
 
     def _on_its_day(self, due: DateMention) -> str:
         """A time alone keeps the day that the task has."""
@@ -477,6 +493,9 @@ class _FollowUp:
     def _touched(self) -> str | None:
         """The task of the last call."""
         given = self._last.arguments.get("task_id")
+        shown = TaskReader().shown(self._last)
+        if shown is not None:  # of several that were shown none was touched
+            return str(shown[0].get("id")) if len(shown) == 1 else None
         made = next(iter(_records(self._last)), None)
         found = given or (made.get("id") if made else None)
         return None if found is None else str(found)

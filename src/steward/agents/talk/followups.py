@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from steward.agents.talk.taking_back import TakeBack, how_many, read_take_back
 from steward.agents.talk.whole import of_the_list
 from steward.contract import linear_re as re
+from steward.language.corrections import said_of_it, what_was_wrong, without_and
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
 from steward.models.planner.words import intention, is_question
@@ -29,6 +30,7 @@ class Instead:
     old: str = ""  # what was wrong, where that is said: "Tim, not Tom"
     sure: bool = True  # something was taken back in so many words
     did: str = ""  # how what was done in truth was done: "paid" the vet
+    field: str = ""  # what was wrong, where it was named: the name, the day
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +162,6 @@ _NAMING = re.compile(
     r"(?:(?:to|as)\s+)?(?P<title>\S.*?)(?:\s+instead)?$",
     _I,
 )
-_VALUED = re.compile(
-    r"^(?:and |but )*(?:(?:it|that|this)(?:'s| is| was|'ll be| will be)?(?: (?:needs?|has|have|ought|"
-    r"should|must|is meant))?(?: to| be)*\s+"
-    r"(?:done |doing |finished |ready |due |sorted |happening )?(?:be )?(?:by |on |for |at |before |until )?|"
-    r"(?:it's|that's) due |(?:the|its) (?:(?:due )?(?:date|day|time)|deadline|priority) (?:is|should be|"
-    r"was) (?:on |at )?)(?P<value>\S.*)$",
-    _I,
-)
 _ALL_VALUED = re.compile(
     r"^(?:and |but )*(?:make|set|move|put|give|push) (?P<them>them both|both(?: of (?:them|those))?|"
     r"all (?:two|three|four|five)(?: of (?:them|those))?|them all|all of (?:them|those)|them) "
@@ -198,6 +192,8 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     said = _COURTEOUS.sub("", " ".join(with_apostrophes(text).split()).strip(" .!?"))
     dropped = _DROPPED.match(said)
     said = dropped["rest"] if dropped else said
+    further = without_and(said)  # "and make it urgent" is of the last thing, and no further one
+    said = further if _MEANT.match(further) or said_of_it(further) else said
     opened = _OPENING.sub("", said)
     bare, hedged = _without_hedges(said)
     back = read_take_back(said)
@@ -209,6 +205,9 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     named = _NAMING.match(opened)
     if named is not None:
         return Naming(named["title"].strip(" \"'"))
+    wrong = what_was_wrong(said)
+    if wrong is not None and len(wrong.rest.split()) <= LONGEST:
+        return Instead(wrong.rest, field=wrong.field)
     found = _instead(said, bare, hedged=hedged)
     if found is not None:
         return found
@@ -218,9 +217,12 @@ def read_follow_up(text: str) -> FollowUp | None:  # noqa: PLR0911 - one line a 
     if _FIRST.match(opened):
         return Valued("high priority")
     new = _BUT_NOT.match(opened)
-    valued = _VALUED.match(new["new"] if new else opened)
-    if valued is not None and len(valued["value"].split()) <= LONGEST:
-        return Valued(valued["value"])
+    of_it = said_of_it(new["new"] if new else opened)
+    if of_it is not None and len(of_it.value.split()) <= LONGEST:
+        rule = _RULE.match(of_it.value)
+        if rule is not None and of_it.count == 1:
+            return Repeating(rule["rule"])
+        return Valued(of_it.value, count=None if of_it.count == 1 else of_it.count)
     short = (
         len(opened.split()) <= SHORT and not hedged and not _AND.match(opened) and _names_something(opened)
     )
@@ -233,6 +235,8 @@ def _instead(said: str, bare: str, *, hedged: bool) -> Instead | SameFor | None:
         return None
     still = _STILL.match(bare) if hedged else None
     named = still["what"] if still else bare
+    of_it = said_of_it(named) if hedged else None
+    named = of_it.value if of_it else named
     if len(named.split()) > LONGEST:
         return None
     if _OTHER.match(named):

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from steward.contract import linear_re as re
+from steward.language.asking import asked_in
 from steward.language.dates.find import find_dates
 from steward.models.planner.decisions import Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue, Step
@@ -30,7 +31,8 @@ _DID = re.compile(
     rf"^(?:(?:so|and)\s+)?(?:what(?:'s| (?:all|else|exactly))?|which (?:ones?|things|changes|tasks|"
     rf"memories|files|documents)|anything|how (?:many|much)(?: (?:things|changes|tasks|to-?dos|"
     rf"memories|facts|files|documents))?|"
-    rf"(?:tell|show) me what) (?:(?:did|have) {_AGENT}(?: (?:just|already|ever))? |{_AGENT}(?:'ve| have)? )"
+    rf"(?:tell|show) me what) (?:(?:did|have) {_AGENT}(?: (?:just|already|ever))? |"
+    rf"{_AGENT}(?:'ve| have)?(?: (?:just|already))? )"
     rf"(?P<verb>[a-z]+)\b(?P<more>.*)$|"
     rf"^(?:did|have) {_AGENT}(?: (?:just|already|ever))? (?P<verb2>[a-z]+) (?P<more2>(?:anything|"
     rf"something)\b.*)$|"
@@ -145,12 +147,14 @@ class OwnRecord:
         ranked: Sequence[Scored],  # noqa: ARG002 - the interface's
         now: datetime,
     ) -> Decision | None:
-        said = _BY_ME.sub(r"\g<ask> did you \g<verb>\g<more>", bare(dialogue.utterance).rstrip(" ?!."))
+        heard = [_plain(dialogue.utterance), *map(_plain, asked_in(dialogue.utterance))]
+        said = heard[0]
         if dialogue.asked or SHOW not in {tool.name for tool in tools}:
             return None
         if _COSTS.match(said):
             return Tell(text=COST, confidence=1.0)
-        asked = _asked(said, now) or _asked_of_one(said, now)
+        meant = ((each, _asked(each, now) or _asked_of_one(each, now)) for each in heard)
+        said, asked = next((each for each in meant if each[1] is not None), (said, None))
         if asked is None:
             return None
         step = next((each for each in dialogue.steps if each.tool == SHOW), None)
@@ -159,6 +163,10 @@ class OwnRecord:
         if step.failure is not None:
             return Tell(text=f"I could not look into the record: {step.failure}")
         return Tell(text=_told(asked, _items(step), said, now), confidence=1.0)
+
+
+def _plain(text: str) -> str:
+    return _BY_ME.sub(r"\g<ask> did you \g<verb>\g<more>", bare(text).rstrip(" ?!."))
 
 
 def _asked(said: str, now: datetime) -> Mapping[str, Any] | None:

@@ -15,12 +15,15 @@ from steward.agents.talk.documents import titles_quoted
 from steward.agents.talk.said_dates import dated
 from steward.agents.tasks import task_words as words
 from steward.contract import linear_re as re
+from steward.language.asking import asks_of_day
+from steward.language.corrections import said_of_place
 from steward.language.dates.find import find_dates
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ORDERS
 from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.words import intention, is_question, stems
 from steward.tasks.filters import Filters, read_filters
+from steward.tasks.priority import find_priority
 
 CALCULATE, STORES, SEARCHES = "calculate", "store_memory", "search_memory"
 LONGEST = 8  # words of a sentence that leaves something out
@@ -151,7 +154,8 @@ def in_full(dialogue: Dialogue, now: datetime) -> Dialogue:
         said = _BY_NOW.sub("?", said)
         dialogue = replace(dialogue, utterance=said)
     whole = (
-        dated(dialogue, said, now)
+        _of_that_day(said, last, now)
+        or dated(dialogue, said, now)
         or _reckoned(said, last)
         or _remembered(said, last)
         or (None if _is_filter(said, last, now) else _asked_on(dialogue, said, now))
@@ -174,8 +178,19 @@ def _plainly_ordered(said: str, now: datetime) -> str | None:
     if woken is not None and (dates := find_dates(woken["when"], now)):
         start, end = dates[0].span
         return f"remind me to wake up {woken['when'][start:end]}"
+    placed = said_of_place(said)
+    if placed is not None and (find_priority(placed[1]) or find_dates(placed[1], now)):
+        return f"{'set' if find_priority(placed[1]) else 'move'} {placed[0]} to {placed[1]}"
     spoken = _OWN_IT.match(said)
     return None if spoken is None else f"{spoken['verb']} the {spoken['thing']}{spoken['rest']}"
+
+
+def _of_that_day(said: str, last: Step | None, now: datetime) -> str | None:
+    """ "What stays on friday?", where tasks were spoken of, asks for those of that day."""
+    if last is None or last.tool not in words.TASK_TOOLS or read_filters(said, now).completed:
+        return None
+    day = asks_of_day(said, now)
+    return f"show my open tasks for {day}" if day else None
 
 
 def _of_memory(dialogue: Dialogue) -> bool:

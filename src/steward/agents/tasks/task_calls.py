@@ -218,6 +218,8 @@ def listed(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
         due_before=by_grammar.due_before or (None if done else by_grammar.done_before),
         due_after=by_grammar.due_after or (None if done else by_grammar.done_after),
     )
+    if filters.nearest:
+        filters = Filters(nearest=True, priority=filters.priority)
     if filters.undated:  # the words that say so name no task
         filters = Filters(undated=True, completed=False)
     return list_reading(filters, now, certainty=call.fit)

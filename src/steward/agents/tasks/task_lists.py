@@ -29,6 +29,9 @@ def list_reading(filters: Filters, now: datetime, *, certainty: float) -> Interp
     if filters.undated:
         memo["undated"] = True
         arguments |= HELP_LISTING
+    if filters.nearest:
+        memo["nearest"] = now.date().isoformat()
+        arguments |= {**HELP_LISTING, "completed": False}
     if filters.done_after is not None or filters.done_before is not None:
         memo |= {
             "done_after": filters.done_after.isoformat() if filters.done_after else None,
@@ -59,6 +62,8 @@ def _about(filters: Filters, now: datetime) -> str:
     parts = [f"with {filters.priority.value} priority"] if filters.priority else []
     if filters.undated:
         parts.append("without a date")
+    if filters.nearest:
+        return " ".join([*parts, "due next"])
     if filters.overdue:
         parts.append("overdue")
     elif filters.due_after or filters.due_before:
@@ -98,6 +103,8 @@ def sifted(tasks: Sequence[Record], memo: Mapping[str, Any]) -> list[Record]:
         return matched(named, tasks) or matched_in_part(named, tasks)
     if memo.get("undated"):
         return [each for each in tasks if not each.get("due_date")]
+    if memo.get("nearest"):
+        return _due_next(tasks, str(memo["nearest"]))
     if memo.get("but"):
         shown = set(memo["but"])
         return [each for each in tasks if each.get("id") not in shown]
@@ -113,6 +120,14 @@ def sifted(tasks: Sequence[Record], memo: Mapping[str, Any]) -> list[Record]:
         if not before or at < datetime.fromisoformat(before):
             kept.append(task)
     return kept
+
+
+def _due_next(tasks: Sequence[Record], today: str) -> list[Record]:
+    """What is due first from today on; where nothing is, what has waited longest. Of one moment all stay."""
+    dated = [each for each in tasks if each.get("due_date") and not each.get("completed")]
+    ahead = [each for each in dated if str(each["due_date"])[:10] >= today] or dated
+    first = min((str(each["due_date"]) for each in ahead), default="")
+    return [each for each in ahead if str(each["due_date"]) == first]
 
 
 def headline(memo: Mapping[str, Any]) -> words.ListHeadline:

@@ -313,15 +313,23 @@ class GoalSteps:
             found = values_for(parameter, [step], tool_stems=goal.tool.name_stems)
             if not found:
                 continue
-            shown = speaker.shown(step) if speaker and not step.helper and step.failure is None else None
+            shown = self._shown(step, goal, found)
             if shown is not None:
-                by_value = {str(value): (value, thing) for value, thing in found}
-                return [by_value[key] for each in shown for key in map(str, each.values()) if key in by_value]
+                return shown
             if speaker is None:
                 if not step.helper:
                     return found
                 fallback = fallback or found
         return fallback
+
+    def _shown(self, step: Step, goal: Goal, found: Sequence[Candidate]) -> list[Candidate] | None:
+        """What the person saw of these, in its order; None where no list was shown."""
+        speaker = self._speaker(goal)
+        shown = speaker.shown(step) if speaker and not step.helper and step.failure is None else None
+        if shown is None:
+            return None
+        by_value = {str(value): (value, thing) for value, thing in found}
+        return [by_value[key] for each in shown for key in map(str, each.values()) if key in by_value]
 
     def _last_touched(self, goal: Goal, parameter: Parameter) -> list[Candidate]:
         """What the conversation was about last: what a call touched, or what a result held."""
@@ -332,6 +340,7 @@ class GoalSteps:
             if named is not None:
                 return [self._thing(goal, parameter, named)]
             latest = values_for(parameter, [step], tool_stems=goal.tool.name_stems)
+            latest = self._shown(step, goal, latest) or latest
             if latest:
                 return latest
         return []

@@ -9,13 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
+from steward.language.acts import acts_in
 from steward.language.by_name import ordered_name
+from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
 from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
 from steward.language.repairs import mended
 from steward.language.thresholds import DEFAULT
 from steward.language.values import Moment
-from steward.language.wishes import enumerated, gapped, halves, ordered
+from steward.language.wishes import enumerated, gapped, halves, ordered, orders, tells
 from steward.models.planner.decisions import Goal
 from steward.models.planner.finding import SaidClause
 from steward.models.planner.parameters import ParameterKind
@@ -39,6 +41,7 @@ BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no eve
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to
 FIRST_READ = 5  # tools that are read beside a request
+QUOTES = '"\u201c\u201d\u2018'
 
 
 class GoalFinder:
@@ -79,18 +82,46 @@ class GoalFinder:
         listed = enumerated(utterance)
         if listed:
             return listed
+        utterance = self._wished(utterance)
         named = frozenset(_verb(tool) for tool in tools if tool.is_brought)
         shared = gapped(utterance)
-        parts = ordered(utterance, named) or shared
+        before, moved = moved_last(utterance, now)
+        if moved:
+            return [*(each for each in before if self._is_wish(each, tools, now)), *moved]
+        said = ordered(utterance, named) or shared or (utterance,)
+        each_of = [deeds(part) or moved_each(part, now) or (part,) for part in said]
+        if any(len(found) > 1 for found in each_of):
+            return [wish for found in each_of for wish in found]
+        if len(said) < 2:
+            return ()
+        parts = list(said)
         # A verb that is said again, and one that is left out but for its two ends, part without a doubt.
         again = sum(part.split()[0].lower() == parts[0].split()[0].lower() for part in parts) > 1
-        if not parts or parts == shared or (again and len(parts) > 2):
+        if said == shared or (again and len(parts) > 2):
             return parts
         whole = self._read(utterance, tools, now)
         apart = sum(max(len(self._read(part, tools, now)), 1) for part in parts)
         # "Add water the plants and change the bulb": as one it is said as well, and of one kind.
         alike = len({goal.tool.name for goal in whole}) == 1
         return () if alike and len(whole) >= apart else parts
+
+    def _wished(self, utterance: str) -> str:
+        """A message without the sentences that only talk; all of it where nothing else is left."""
+        sentences = sentences_of(utterance)
+        if len(sentences) < 2 or any(mark in utterance for mark in QUOTES):
+            return utterance
+        kept = [each for each in sentences if orders(each) or tells(each) or not self._only_talks(each)]
+        return " ".join(kept) if 0 < len(kept) < len(sentences) else utterance
+
+    def _is_wish(self, sentence: str, tools: Sequence[KnownTool], now: datetime) -> bool:
+        """Whether a sentence that orders nothing asks for something to be done, or tells that it was."""
+        goals = () if tells(sentence) else self._read(sentence, tools, now)
+        return tells(sentence) or any(
+            not goal.tool.reads and goal.score >= BEYOND_DOUBT and goal.question is None for goal in goals
+        )
+
+    def _only_talks(self, sentence: str) -> bool:
+        return acts_in(sentence, self._taught).only_talks
 
     def _several(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
         """What several wishes ask for, each read on its own; empty where one of them is no wish."""

@@ -7,6 +7,7 @@ unclear. Pure.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from steward.language.wishes import tells
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import Dialogue, Step
 
@@ -17,6 +18,7 @@ NEXT = "Then tell me again: “{}”."
 def one_by_one(wishes: Sequence[str], dialogue: Dialogue, decide: Callable[[Dialogue], Decision]) -> Decision:
     """The next step of the first wish that is not done; what came of them where all are."""
     told: list[Tell] = []
+    remarks: list[Tell] = []  # "I lost track a bit, …": what is told and asks for nothing
     asked: list[tuple[str, Ask]] = []
     for number, wish in enumerate(wishes):
         decision = decide(_alone(wish, number, dialogue))
@@ -28,7 +30,8 @@ def one_by_one(wishes: Sequence[str], dialogue: Dialogue, decide: Callable[[Dial
             case Ask():
                 asked.append((wish, decision))
             case Tell():
-                told.append(decision)
+                (remarks if decision.gap and tells(wish) else told).append(decision)
+    told = told or ([] if asked else remarks)
     text = "\n\n".join(dict.fromkeys(each.text for each in told))
     if asked:
         question = asked[0][1]

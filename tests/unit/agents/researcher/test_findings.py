@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from steward.agents.researcher.evidence import DOCUMENT, MEMORY, SourcePassage
@@ -55,6 +56,31 @@ def test_a_passage_with_the_words_of_the_question_comes_before_one_without() -> 
     asked = passage("| who | what |\n|---|---|\n| Yuna | bake sale |\n", score=0.2)
     found = find_in_library("who runs the bake sale?", [other, asked], Relevance())
     assert [quote.text for quote in found.quotes] == ["Yuna: bake sale"]
+
+
+OVEN = "The oven burns logs. Logs lie behind the barn."
+TAP = "The tap waters the roses. It sits under the bench."
+LUNCH = "Lunch is served by Ana. Be there at 12:15."
+FINE = "A fine is for late books. The fine is 2 euros."
+FUSES = "The fuses are old. Fuses go in the top drawer."
+FERRY = "The ferry takes cars. The ferry goes at 9:40."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("where are the logs for the oven?", OVEN, "Logs lie behind the barn."),
+        ("where is the tap?", TAP, TAP),
+        ("what time is lunch served?", LUNCH, LUNCH),
+        ("how much is the fine?", FINE, "The fine is 2 euros."),
+        ("in which drawer are the fuses?", FUSES, "Fuses go in the top drawer."),
+        ("when is the ferry?", FERRY, "The ferry goes at 9:40."),
+    ],
+)
+def test_the_sentence_that_can_hold_the_answer_is_told(question: str, text: str, told: str) -> None:
+    judged = Relevance(Judging(burns=5.0, waters=5.0, served=5.0, late=5.0, old=5.0, cars=5.0))
+    found = find_in_library(question, [passage(text, score=0.9)], judged)
+    assert [quote.text for quote in found.quotes] == [told]
 
 
 def test_a_memory_that_shares_no_word_is_near_where_both_models_say_so() -> None:

@@ -38,3 +38,16 @@ def test_a_wish_sees_what_those_before_it_did_as_done_earlier() -> None:
     later = Step(tool="list_tasks", arguments={}, goal=APART)
     one_by_one(("a b", "c d"), Dialogue(utterance="", steps=(done, later)), look)
     assert seen == [(0, 1), (1, 1)]
+
+
+def test_what_is_told_beside_a_wish_and_asks_for_nothing_is_left_out() -> None:
+    def look(dialogue: Dialogue) -> Decision:
+        gap = dialogue.utterance.startswith("I ")
+        return Tell(text="no tool" if gap else "done", gap=gap, confidence=0.5)
+
+    found = one_by_one(("I lost my way", "what did you do?"), Dialogue(utterance=""), look)
+    assert isinstance(found, Tell)
+    assert (found.text, found.gap) == ("done", False)
+    alone = one_by_one(("I lost my way", "I forgot my hat"), Dialogue(utterance=""), look)
+    assert isinstance(alone, Tell)
+    assert alone.gap

@@ -33,6 +33,10 @@ _KEEPS = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"^[a-z]+\s+(?:it|that|this|them|those)\b", re.IGNORECASE)
+_BACK = re.compile(  # "IT" is a trade
+    r"\b(?:[Ii]t|[Ii]ts|[Tt]hem|[Tt]hey|[Tt]heir|[Tt]hat|[Tt]hose|[Tt]hese|[Tt]his|[Tt]here|same|ones?|both|"
+    r"all of|results?|he|him|his|she|her)\b"
+)
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -168,6 +172,11 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
         or _TELLS.match(whole[0])
     )
     return whole if starts and 2 <= len(whole) <= MOST else []
+
+
+def points_back(wish: str) -> bool:
+    """Whether a wish needs what was said or done before it: "and send it to Ana"."""
+    return _BACK.search(wish) is not None
 
 
 def _is_about_it(told: str, order: str) -> bool:

@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
 from steward.contract import linear_re as re
 
 PLANNER = "planner"  # the key in a response's details
+EACH = "each"  # the key, where it made several calls, to the details of each
 CALL_ID = "plan-{}"
 _OUR_CALL = re.compile(r"plan-(\d{1,9})")
 
@@ -110,6 +111,14 @@ def _details(message: ModelResponse) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", details) if isinstance(details, Mapping) else {}
 
 
+def _details_of(message: ModelResponse, at: int) -> Mapping[str, Any]:
+    """Of one call among those of a response."""
+    details = _details(message)
+    each = details.get(EACH)
+    many = cast("Sequence[Mapping[str, Any]]", each) if isinstance(each, list) else ()
+    return many[at] if at < len(many) else details
+
+
 def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
     called: dict[str, tuple[ToolCallPart, Mapping[str, Any], int]] = {}
     steps: list[Step] = []
@@ -117,10 +126,9 @@ def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
     for message in messages:
         turn += _prompt(message) is not None
         if isinstance(message, ModelResponse):
+            calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
             called |= {
-                part.tool_call_id: (part, _details(message), turn)
-                for part in message.parts
-                if isinstance(part, ToolCallPart)
+                part.tool_call_id: (part, _details_of(message, at), turn) for at, part in enumerate(calls)
             }
             continue
         for part in message.parts:

@@ -15,6 +15,15 @@ WEDNESDAY = datetime(2026, 11, 18, 9, 0)  # noqa: DTZ001 - by the speaker's own 
         ("rename 'wood for the sauna' to 'order birch for Kim'", "wood for the sauna", "order birch for Kim"),
         ('change "notes to self" to "letter to Ada"', "notes to self", "letter to Ada"),
         ("rename the sauna task to 'order birch to burn'", "sauna", "order birch to burn"),
+        ("rename 'Sort shed' to 'Paint shed door' while you're at it", "Sort shed", "Paint shed door"),
+        ('change "Wax skis" to "Wax Bo\'s skis", they\'re his', "Wax skis", "Wax Bo's skis"),
+        ("can you rename 'Oil hinge' to 'Oil Al's gate', it's his?", "Oil hinge", "Oil Al's gate"),
+        ("please reword 'ring Jo' as 'ring Jo to ask', that's clearer", "ring Jo", "ring Jo to ask"),
+        (
+            "update \u201cmap for Eve\u201d to \u201cmap for Eve\u2019s hike\u201d as she\u2019s off",
+            "map for Eve",
+            "map for Eve\u2019s hike",
+        ),
     ],
 )
 def test_what_is_quoted_is_a_name_whatever_words_stand_in_it(said: str, task: str, title: str) -> None:

@@ -23,7 +23,7 @@ def tool(name: str, *, reads: bool) -> KnownTool:
 class Sure:
     """A judge that is as sure of the first tool, whatever is asked."""
 
-    def fits(self, request: str, tools: Sequence[Readable]) -> Mapping[str, float]:  # noqa: ARG002
+    def fits(self, request: str, tools: Sequence[Readable]) -> Mapping[str, float]:
         return {each.name: LIKELY if at == 0 else 0.0 for at, each in enumerate(tools)}
 
 

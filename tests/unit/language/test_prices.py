@@ -12,7 +12,7 @@ from steward.language.prices import PricedSum, priced_sum
         ("how much are 12 chairs at £35 each?", "12 * 35", "£"),
         ("what would three nights at 120 a night come to", "3 * 120", ""),
         ("4 tickets for 22 euros apiece, what's the damage?", "4 * 22", ""),
-        ("what do I pay for 3 jars at 2.40 each and 5 loaves at 3.10 a loaf", "3 * 2.40 + 5 * 3.10", ""),
+        ("what do I pay for 3 jars at 2.40 each and 5 buns at 3.10 a bun", "3 * 2.40 + 5 * 3.10", ""),
         ("twenty bags of gravel costing $7.25 per bag, how much altogether", "20 * 7.25", "$"),
         ("what is 1,200 bricks at 0.85 a piece?", "1200 * 0.85", ""),
     ],

@@ -7,7 +7,7 @@ from steward.contract import linear_re as re
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
 from steward.language.forms.quotes import quotes_in
-from steward.language.politeness import bare
+from steward.language.politeness import bare, gives_a_reason
 from steward.language.recurrence import read_repetition
 from steward.language.references import FROM_LIST, Reference, read_reference
 from steward.tasks.model import Priority
@@ -240,7 +240,8 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
     if not found:
         return None
     last = found[-1]
-    if rest[last.span[1] :].strip(" ,.!?"):
+    behind = rest[last.span[1] :]
+    if behind.strip(" ,.!?") and not gives_a_reason(behind):
         return None
     lead = rest[: last.span[0]]
     if last.end is not None and _BETWEEN.search(rest[last.span[0] : last.span[1]]):

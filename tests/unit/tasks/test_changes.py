@@ -55,3 +55,20 @@ def test_a_note_is_added_to_a_task_that_is_there() -> None:
 )
 def test_a_note_to_a_task_is_told_from_a_task_of_notes(said: str, adds: bool) -> None:
     assert adds_a_note(said) is adds
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "day"),
+    [
+        ("move rowing to Sunday as my shoulder is sore", "rowing", 22),
+        ("push the eye test to Friday because I'm away", "eye test", 20),
+        ("shift the bins to Monday, since there's a strike", "bins", 23),
+        ("reschedule choir to the 25th of November cos they're on tour", "choir", 25),
+        ("postpone the audit until Tuesday so that Ann can come", "audit", 24),
+        ("move the hike to Saturday now that it's dry", "hike", 21),
+    ],
+)
+def test_a_reason_behind_the_new_day_is_no_part_of_the_change(said: str, task: str, day: int) -> None:
+    reference, changes = read_update(said, WEDNESDAY)
+    assert changes.due is not None
+    assert (reference.text, changes.title, changes.due.value.day) == (task, None, day)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from steward.language.by_name import ordered_name
+from steward.language.forms.examples import forms_in, shown_forms
 from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
 from steward.language.repairs import mended
@@ -37,6 +38,7 @@ from steward.models.planner.words import STOP, split_name, stems, without_tag
 MOST_JUDGED = 140  # tools that are judged; of more, those that the words and their meaning rank first
 BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
+ALSO_LIKELY = 0.15  # how surely a tool must fit that is meant by the form of a reference
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to
 FIRST_READ = 5  # tools that are read beside a request
 
@@ -170,7 +172,8 @@ class GoalFinder:
             fits = dict(read(utterance, readable, self._taught).fits)
         else:
             fits = self._judge.fits(utterance, readable)
-        return _made_for_it(utterance, self._ranking.settled(utterance, fits, near), near)
+        fits = by_reference(utterance, self._ranking.settled(utterance, fits, near), near)
+        return _made_for_it(utterance, fits, near)
 
     def _taught_reading(
         self, utterance: str, tools: Mapping[str, KnownTool], fits: Mapping[str, float], now: datetime
@@ -245,6 +248,20 @@ def _made_for_it(
     own = (tool for tool in tools if can_look_up(tool) and not tool.is_brought)
     searches = {tool.name for tool in own if not tool.name_stems & said}
     return {name: min(fit, best - BEHIND) if name in searches else fit for name, fit in fits.items()}
+
+
+def by_reference(
+    utterance: str, fits: Mapping[str, float], tools: Sequence[KnownTool]
+) -> Mapping[str, float]:
+    """ "Cancel RB-2207": of two that cancel, the one is meant whose description shows such a reference."""
+    said = forms_in(utterance)
+    shown = {tool.name: shown_forms(tool.readable.schema) for tool in tools} if said else {}
+    best = max(fits, key=lambda name: fits[name], default="")
+    meant = [name for name in fits if said & shown.get(name, frozenset()) and fits[name] >= ALSO_LIKELY]
+    if not meant or not shown.get(best) or best in meant:
+        return fits
+    other = max(meant, key=lambda name: fits[name])
+    return {**fits, best: fits[other], other: fits[best]}
 
 
 def _moment(found: DateFound) -> Moment:

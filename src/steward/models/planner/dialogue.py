@@ -24,6 +24,7 @@ from steward.contract import linear_re as re
 PLANNER = "planner"  # the key in a response's details
 EACH = "each"  # the key, where it made several calls, to the details of each
 CALL_ID = "plan-{}"
+FOLLOWING = "following"  # the key to the wishes of the message that come behind these calls
 _OUR_CALL = re.compile(r"plan-(\d{1,9})")
 
 
@@ -104,6 +105,13 @@ def _question(messages: Sequence[ModelMessage]) -> Mapping[str, Any] | None:
             question = _details(message).get("asked")
             return cast("Mapping[str, Any]", question) if isinstance(question, Mapping) else None
     return None
+
+
+def following(messages: Sequence[ModelMessage]) -> Sequence[str]:
+    """The wishes of the same message that wait for the latest calls of ours."""
+    last = next((each for each in reversed(messages) if isinstance(each, ModelResponse)), None)
+    later = None if last is None else _details(last).get(FOLLOWING)
+    return tuple(map(str, cast("list[Any]", later))) if isinstance(later, list) else ()
 
 
 def _details(message: ModelResponse) -> Mapping[str, Any]:

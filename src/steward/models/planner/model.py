@@ -26,9 +26,9 @@ from steward.language.reading import RequestReader, ToolJudge
 from steward.language.wishes import MOST, crowd
 from steward.models.planner.asking_again import asked_again, counted
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
-from steward.models.planner.dialogue import CALL_ID, EACH, PLANNER, Dialogue, read_dialogue
+from steward.models.planner.dialogue import CALL_ID, EACH, FOLLOWING, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
-from steward.models.planner.one_by_one import AtOnce, one_by_one
+from steward.models.planner.one_by_one import AtOnce, behind, one_by_one
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
 from steward.models.planner.procedures import ASKED, PROCEDURE, Completing, LastResort, Procedure
@@ -133,6 +133,8 @@ class PlannerModel(Model):
         if isinstance(decision, Ask):
             decision = counted(decision, dialogue.asked)
         details = _details(decision)
+        if later := behind(decision, wishes):
+            details[FOLLOWING] = list(later)
         return ModelResponse(
             parts=_parts(decision, dialogue, parameters),
             model_name=self.model_name,

@@ -56,6 +56,17 @@ def one_by_one(
     return Tell(text=text, confidence=min(each.confidence for each in told), gap=gap, looked=looked)
 
 
+def behind(decision: Decision, wishes: Sequence[str]) -> Sequence[str]:
+    """The wishes whose turn comes when these calls are done."""
+    match decision:
+        case Call():
+            return wishes[decision.goal // APART + 1 :]
+        case Several():
+            return behind(decision.calls[-1], wishes)
+        case _:
+            return ()
+
+
 def _add_free(
     calls: list[tuple[int, Call]], wishes: Sequence[str], decide: Callable[[int], Decision], at_once: AtOnce
 ) -> None:

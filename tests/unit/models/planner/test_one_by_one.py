@@ -2,7 +2,7 @@ import pytest
 
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
 from steward.models.planner.dialogue import Dialogue, Step
-from steward.models.planner.one_by_one import APART, AtOnce, one_by_one
+from steward.models.planner.one_by_one import APART, AtOnce, behind, one_by_one
 from steward.models.planner.side_by_side import are_apart
 
 WISHES = ("add milk", "delete the call", "what is left?")
@@ -92,3 +92,12 @@ def test_a_wish_that_needs_the_one_before_waits_for_it(first: str, second: str) 
 def test_nothing_is_called_beside_a_listing_or_a_tool_that_is_not_free() -> None:
     assert isinstance(made("cancel the court", "buy honey", helper=True), Call)
     assert isinstance(made("cancel the court", "buy honey", free=False), Call)
+
+
+def test_what_comes_behind_the_calls_is_known() -> None:
+    first = Call(tool="a", arguments={}, goal=0)
+    second = Call(tool="b", arguments={}, goal=APART + 1)
+    assert behind(first, WISHES) == WISHES[1:]
+    assert behind(Several((first, second)), WISHES) == WISHES[2:]
+    assert behind(ASK, WISHES) == ()
+    assert behind(first, ()) == ()

@@ -100,7 +100,7 @@ class GoalFinder:
         if not wishes:
             return self._two(utterance, tools, now)
         read = [self._read(wish, tools, now) for wish in wishes]
-        goals = [goal for found in read for goal in found] if all(read) else []
+        goals = _with_wishes(read, wishes) if all(read) else []
         return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
 
     def _moments(self, text: str, now: datetime) -> list[Moment]:
@@ -111,7 +111,7 @@ class GoalFinder:
         parts = halves(utterance)
         read = [self._read(part, tools, now) for part in parts]
         sure = all(goals and goals[0].score >= BEYOND_DOUBT for goals in read)
-        goals = [goal for found in read for goal in found]
+        goals = _with_wishes(read, parts)
         if not sure or len({goal.tool.name for goal in goals}) < len(parts) or not parts:
             return ()
         return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
@@ -225,6 +225,10 @@ class GoalFinder:
         if found is None or isinstance(found, str):
             return found
         return read_goals(reader, found, tools, utterance, reply_to=memo)
+
+
+def _with_wishes(read: Sequence[Sequence[Goal]], wishes: Sequence[str]) -> list[Goal]:
+    return [replace(goal, wish=wish) for goals, wish in zip(read, wishes, strict=True) for goal in goals]
 
 
 def _verb(tool: KnownTool) -> str:

@@ -60,7 +60,7 @@ def behind(decision: Decision, wishes: Sequence[str]) -> Sequence[str]:
     """The wishes whose turn comes when these calls are done."""
     match decision:
         case Call():
-            return wishes[decision.goal // APART + 1 :]
+            return (*decision.behind, *wishes[decision.goal // APART + 1 :])
         case Several():
             return behind(decision.calls[-1], wishes)
         case _:

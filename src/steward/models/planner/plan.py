@@ -85,7 +85,10 @@ class _Turn:
             if not isinstance(call, Call) or not all(free.of_each_other(each, call) for each in calls):
                 break
             calls.append(call)
-        return Several(tuple(calls)) if len(calls) > 1 else first
+        last = calls[-1]
+        later = dict.fromkeys(goal.wish for goal in goals[last.goal + 1 :] if goal.wish)
+        calls[-1] = replace(last, behind=tuple(later))
+        return Several(tuple(calls)) if len(calls) > 1 else calls[0]
 
     # --- what is wanted ---
 

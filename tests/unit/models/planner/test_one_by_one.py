@@ -101,3 +101,4 @@ def test_what_comes_behind_the_calls_is_known() -> None:
     assert behind(Several((first, second)), WISHES) == WISHES[2:]
     assert behind(ASK, WISHES) == ()
     assert behind(first, ()) == ()
+    assert behind(Call(tool="a", arguments={}, goal=0, behind=("then this",)), ()) == ("then this",)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from steward.language.forms.windows import meant_by_hours, slot_of_hours
 from steward.language.layout import Layout
 from steward.language.slots import Slot, SlotKind, words_of
 from steward.language.thresholds import DEFAULT, Thresholds
@@ -200,6 +201,10 @@ class _Filling:
                 if hot or slot.required:
                     found[slot.name] = self._as_said(at, hot) or [options[0][1]]
                 continue
+            by_hours = meant_by_hours(slot, self._said) if self._alone_with_hours(at) else None
+            if by_hours is not None:
+                found |= {slot.name: by_hours[0]} if len(by_hours) == 1 else {}
+                continue
             chance, value = options[0]
             share = self._limits.there_share
             there = max(float(self._marks.there[at]), 1e-6)
@@ -207,6 +212,10 @@ class _Filling:
             if sure > self._limits.choice or (slot.required and sure > self._limits.required_choice):
                 found[slot.name] = value
         return found
+
+    def _alone_with_hours(self, at: int) -> bool:
+        """Whether the hours that were said can mean no other slot than this one."""
+        return slot_of_hours(self._layout.slots) == at
 
     def _as_said(self, at: int, values: Sequence[Any]) -> list[Any]:
         """Choices in the order in which they are named; those said in other words come last, as listed."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from steward.contract import linear_re as re
+from steward.language.forms.patterns import rendering_of
 from steward.language.lengths import length_of_time
 
 _DATE = r"(?:yyyy|mm|dd)(?:[-/. ](?:yyyy|mm|dd)){1,2}|yyyymmdd"
@@ -24,7 +25,11 @@ _PIECES = re.compile(r"yyyy|mm|dd")
 
 
 def wanted_format(schema: Mapping[str, Any]) -> str | None:
-    """`time`, `date-time` or a pattern of strftime, as the schema or its description says."""
+    """`time`, `date-time` or a pattern of strftime, as the schema, its pattern or its description says."""
+    return rendering_of(schema, _told_format(schema))
+
+
+def _told_format(schema: Mapping[str, Any]) -> str | None:
     stated = str(schema.get("format") or "").lower()
     if stated in ("date", "date-time", "time"):
         return "%Y-%m-%d" if stated == "date" else stated

@@ -26,6 +26,20 @@ _AFTER = re.compile(
 )
 
 
+# "… to Sunday as my knee is playing up": why, and nothing that is to be done.
+_REASON = re.compile(
+    r"[\s,;:\u2013-]*(?:as|because|since|'?cos|cause|given that|seeing that|now that|so that|so)\s+"
+    r"(?:(?:i|we|you|he|she|it|they|there|that|this|these|those|my|our|your|his|her|its|their|the|an?)\b|"
+    r"(?:i|we|you|he|she|it|they|there)['\u2019])",
+    re.IGNORECASE,
+)
+
+
+def gives_a_reason(text: str) -> bool:
+    """Whether what is left of a sentence begins to say why."""
+    return _REASON.match(text) is not None
+
+
 def bare(text: str) -> str:
     """The text without politeness at either end."""
     text = with_apostrophes(" ".join(text.split()))

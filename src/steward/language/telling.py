@@ -13,6 +13,14 @@ _TELL = re.compile(
     r"(?:reminder|alarm|alert|notification)\b|\bbe\s+(?:reminded|notified|alerted|woken)\b",
     re.IGNORECASE,
 )
+# "I mustn't forget", "don't let me ever forget", "so that I never forget": not to forget is to remember.
+_NOT_TO_FORGET = re.compile(
+    r"\b(?:not|never|cannot|without|(?:do|does|did|must|should|shall|ca|can|could|wo|would|need|dare)n['\u2019]?t)"
+    r"(?:\s+(?:let|allow|make|want|wish|dare|try|me|us|to|ever|again|just|simply|please)){0,4}"
+    r"\s+forget(?:ting)?(?:\s+(?:to|about|that\s+(?:i|we)(?:'ve)?\s+(?:must|should|have\s+to|need\s+to|got\s+to)))?"
+    r"\s+(?=\S)",
+    re.IGNORECASE,
+)
 _LATER = re.compile(
     r"^(?:please\s+)?(?:snooze\b|remind\s+me\s+(?:(?:of|about)\s+(?:it|that|this)\s+)?(?:again|later)\b)\s*",
     re.IGNORECASE,
@@ -38,6 +46,12 @@ class Later:
 
 def asks_to_be_told(text: str) -> bool:
     return _TELL.search(text) is not None
+
+
+def to_be_remembered(text: str) -> tuple[int, int] | None:
+    """Where it is said that something must not be forgotten; the thing itself begins at the end of it."""
+    found = _NOT_TO_FORGET.search(text)
+    return None if found is None else found.span()
 
 
 def later(text: str) -> Later | None:

@@ -12,10 +12,13 @@ from typing import Any
 from steward.contract import linear_re as re
 from steward.language.codes import code_of
 from steward.language.formats import in_format, length_in, season_of, wanted_format
+from steward.language.forms.patterns import written_as
+from steward.language.forms.pieces import whole_piece
+from steward.language.forms.quotes import quote_around
+from steward.language.forms.units import reckoned, unit_of_slot
 from steward.language.lengths import length_at, unit_of_time
 from steward.language.numbers import LONGEST_UNIT, number_in, number_of
 from steward.language.slots import Slot, SlotKind, kind_of, plain, words_of
-from steward.language.units import reckoned, unit_of_slot
 
 _EDGES = " \t\n\"'`“”\u2018\u2019.,;:?!"
 _DOTS = re.compile(r"(?:^|[\s\"'`(])(\.{1,2}/?)$")
@@ -24,16 +27,13 @@ _ONE = re.compile(r"(an?|half an?)\s", re.IGNORECASE)
 _ONES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 _LEADING_NUMBER = re.compile(r"-?\d[\d,]{0,20}(?:\.\d{1,15})?")
 LONGEST_NAME = 6  # words; what is longer is told, not named
-_INSIDE_CODE = "/\\_@"
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S")
-_BRACKETS = "\"'`“”()[]{}<>,;"
 _NAMING = frozenset({"name", "title", "id", "key"})
 # What they hold are people's own sentences.
 _PROSE = frozenset(
     {"message", "description", "text", "content", "note", "comment", "body", "query", "prompt", "summary"}
 )
 _ARTICLES = frozenset({"the", "my", "our", "this", "that", "a", "an"})
-_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("`", "`"), ("«", "»"))
+_DAY_PARTS = ("date", "%Y", "%y", "%m", "%d")
 _SWITCHES = {"true": True, "false": False, "yes": True, "no": False}
 
 
@@ -68,7 +68,8 @@ def value_of(slot: Slot, said: Said, start: int, end: int) -> Any:
     value = _typed(slot.kind, slot.schema, said, start, end)
     if slot.kind is SlotKind.TEXT and isinstance(value, str) and value in said.text:
         coded = code_of(words_of(slot.name), slot.described, value)
-        return coded or _without_article(_without_kind(value, slot), slot, said.text)
+        value = coded or _without_article(_without_kind(value, slot), slot, said.text)
+        return written_as(slot.schema, value)
     return value
 
 
@@ -106,7 +107,8 @@ def item_of(slot: Slot, said: Said, start: int, end: int) -> Any:
     value = _typed(slot.item or SlotKind.TEXT, plain(slot.schema.get("items")), said, start, end)
     if not isinstance(value, str) or value not in said.text:
         return value
-    return code_of(words_of(slot.name), slot.described, value) or _without_article(value, slot, said.text)
+    coded = code_of(words_of(slot.name), slot.described, value)
+    return written_as(plain(slot.schema.get("items")), coded or _without_article(value, slot, said.text))
 
 
 def _typed(kind: SlotKind, schema: Mapping[str, Any], said: Said, start: int, end: int) -> Any:
@@ -171,9 +173,9 @@ def _dated(schema: Mapping[str, Any], said: Said, start: int, end: int) -> str |
         return None
     moment = inside[0]
     timed = next((each for each in inside if each.timed), None)
-    if wanted in ("time", "%H:%M:%S"):
+    if wanted == "time" or not any(part in wanted for part in _DAY_PARTS):
         return None if timed is None else in_format(wanted, timed.at)
-    if wanted == "date-time" or "%H" in wanted:
+    if wanted == "date-time" or "%H" in wanted or "%I" in wanted:
         both = moment.at if timed is None else moment.at.replace(hour=timed.at.hour, minute=timed.at.minute)
         return in_format(wanted, both)
     return in_format(wanted, moment.at) if moment.dated else None
@@ -183,7 +185,7 @@ def _text(text: str, start: int, end: int) -> str | None:
     quoted = _quoted(text, start, end)
     if quoted is not None:
         return quoted
-    start, end = _whole_code(text, start, end)
+    start, end = whole_piece(text, start, end)
     words = text[start:end].strip(_EDGES)
     dots = _DOTS.search(text[: start + len(text[start:end]) - len(text[start:end].lstrip(_EDGES))])
     if words and dots is not None:
@@ -199,22 +201,6 @@ def _balanced(words: str, before: str, after: str) -> str:
     if bare.count(")") > bare.count("(") and (before.endswith("(") or words.startswith("(")):
         return f"({bare}"
     return bare
-
-
-def _whole_code(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span that begins or ends inside "feature/dark_mode" takes in all of it, as one inside an address."""
-    left, right = start, end
-    while left > 0 and not text[left - 1].isspace() and text[left - 1] not in _BRACKETS:
-        left -= 1
-    while right < len(text) and not text[right].isspace() and text[right] not in _BRACKETS:
-        right += 1
-    if _ADDRESS.match(text[left:right]):
-        return left, left + len(text[left:right].rstrip(".:!?"))
-    if left < start and text[start - 1] in _INSIDE_CODE and text[left].isalnum():
-        start = left
-    if right > end and text[end] in _INSIDE_CODE and text[end + 1 : end + 2].isalnum():
-        end = right
-    return start, end
 
 
 def _in_kilometres(slot: Slot) -> bool:
@@ -251,25 +237,13 @@ def _without_article(value: str, slot: Slot, text: str) -> str:
 
 def _quoted(text: str, start: int, end: int) -> str | None:
     """All that stands between the quotes around a piece: a quote says where a value begins and ends."""
-    for opening, closing in _QUOTES:
-        left = text.rfind(opening, 0, start + 1)
-        right = text.find(closing, max(end - 1, left + 1))
-        if left < 0 or right < 0 or left == right:
-            continue
-        inner = text[left + 1 : right]
-        if opening in inner or closing in inner or right - left > max(90, 0.7 * len(text)):
-            continue
-        if opening == "'" and not _marks_quote(text, left, right):
-            continue
-        return inner.strip().rstrip(",") or None  # “this,” as some set it
-    return None
-
-
-def _marks_quote(text: str, left: int, right: int) -> bool:
-    """An apostrophe stands inside a word; a quotation mark does not."""
-    before = text[left - 1 : left]
-    after = text[right + 1 : right + 2]
-    return not before.isalnum() and not after.isalnum()
+    found = quote_around(text, start, end)
+    if found is None:
+        return None
+    if found.end - found.start - 1 <= max(90, 0.7 * len(text)):
+        return found.inner
+    first = found.start + 1  # all of it is quoted: perhaps a piece of it is again
+    return _quoted(text[first : found.end - 1], start - first, end - first)
 
 
 def item_kind(slot: Slot) -> SlotKind:

@@ -7,7 +7,7 @@ reader to say, who knows what each of them means.
 from collections.abc import Sequence
 
 from steward.contract import linear_re as re
-from steward.language.tidy import covered
+from steward.language.forms.quotes import outside_quotes
 
 # Wishes of one message, and its characters. Each wish is read on its own and takes a step or two of the turn:
 # a longer list would not be done to its end.
@@ -47,6 +47,10 @@ _SMALL = frozenset(
     my list the about down up out""".split()  # noqa: SIM905 - a word list reads best as words
 )
 _CLAUSE_END = re.compile(r"[,.;!?]")
+_BACK = re.compile(  # "IT" is a trade
+    r"\b(?:[Ii]t|[Ii]ts|[Tt]hem|[Tt]hey|[Tt]heir|[Tt]hat|[Tt]hose|[Tt]hese|[Tt]his|[Tt]here|same|ones?|both|"
+    r"all of|results?|he|him|his|she|her)\b"
+)
 _GAPPED = re.compile(
     r"^\s*(?P<verb>(?:please\s+)?(?:move|push|shift|reschedule|postpone|rename|change|set|"
     r"mark)\b)\s+(?P<one>\S.*?\s+(?:to|as)\s+\S.*?)"
@@ -104,7 +108,6 @@ LEAST_WORDS = 3  # of a half that asks for something of its own
 _HALF = re.compile(
     r"\s*,?\s+and\s+(?:also\s+)?|[.!;]+\s+(?:(?:and|also|oh|then|plus)\b,?\s+)*", re.IGNORECASE
 )
-_QUOTED = re.compile("[\"\u201c\u2018'][^\"\u201d\u2019']{1,200}[\"\u201d\u2019']")
 
 
 def enumerated(text: str) -> list[str]:
@@ -161,12 +164,12 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
         return []
     orders = ORDERS | also
     text = _FIRST.sub("", text)
-    quoted = covered(_QUOTED, text)
+    free = outside_quotes(text)
     pieces: list[str] = []
     begin = 0
     for found in _NEXT.finditer(text):
         if (
-            quoted[found.start()]
+            not free[found.start()]
             or found["verb"].lower() not in orders
             or _KEEPS.match(text[found.end() :])
             or _is_about_it(text[begin : found.start()], text[found.end() :])
@@ -195,6 +198,11 @@ def orders(text: str) -> bool:
     return bool(said) and said[0].lower().strip(",:") in ORDERS
 
 
+def points_back(wish: str) -> bool:
+    """Whether a wish needs what was said or done before it: "and send it to Ana"."""
+    return _BACK.search(wish) is not None
+
+
 def _is_about_it(told: str, order: str) -> bool:
     """ "I paid 64 for the shop, add it to …": what is told is what the order is about."""
     words = _CLAUSE_END.split(order, maxsplit=1)[0].lower().split()[1:]
@@ -219,8 +227,8 @@ def halves(text: str) -> Sequence[str]:
     """The two sides of the one "and" or the one pause of a sentence; empty for none, or several."""
     if len(text) > LONGEST:
         return ()
-    quoted = covered(_QUOTED, text)
-    joints = [found for found in _HALF.finditer(text) if not quoted[found.start()]]
+    free = outside_quotes(text)
+    joints = [found for found in _HALF.finditer(text) if free[found.start()]]
     if len(joints) != 1 or _THEIRS.search(text[: joints[0].start()]):
         return ()
     sides = text[: joints[0].start()].strip(), text[joints[0].end() :].strip()

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from steward.contract import linear_re as re
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
-from steward.language.politeness import bare
+from steward.language.forms.quotes import quotes_in
+from steward.language.politeness import bare, gives_a_reason
 from steward.language.recurrence import read_repetition
 from steward.language.references import FROM_LIST, Reference, read_reference
 from steward.tasks.model import Priority
@@ -68,10 +69,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 # "Rename 'stuff for the shed' to 'buy felt'": what is quoted is a name, whatever words stand in it.
-_QUOTED_TITLE = re.compile(
-    rf"^{_VERB}\s+(?P<ref>\S.*?)\s+(?:to|into|as|with|to\s+say|to\s+be)\s+[\"'\u201c\u2018](?P<title>[^\"\u201c\u201d]+)"
-    r"[\"'\u201d\u2019]$",
-    re.IGNORECASE,
+_BEFORE_TITLE = re.compile(
+    rf"^{_VERB}\s+(?P<ref>\S.*?)\s+(?:to|into|as|with|to\s+say|to\s+be)$", re.IGNORECASE
 )
 _QUOTED = re.compile("^(?:the\\s+task\\s+)?[\"'\u201c\u2018](?P<name>.+)[\"'\u201d\u2019]$", re.IGNORECASE)
 _REPEATS = re.compile(
@@ -176,12 +175,16 @@ def _repeated(said: str) -> tuple[Reference, Changes] | None:
 
 
 def _named_anew(utterance: str, now: datetime) -> tuple[Reference, Changes] | None:
-    quoted = _QUOTED_TITLE.match(utterance.strip(" .!?"))
-    if quoted is None or find_dates(quoted.group("title"), now):
-        return None
-    name = _QUOTED.match(quoted.group("ref"))
-    reference = Reference(name.group("name")) if name else read_reference(quoted.group("ref"))
-    return reference, Changes(title=quoted.group("title").strip())
+    for quote in quotes_in(utterance):
+        head = _BEFORE_TITLE.match(bare(utterance[: quote.start]))
+        if head is None:
+            continue
+        if find_dates(quote.inner, now) or find_dates(utterance[quote.end :], now):
+            return None
+        name = _QUOTED.match(head.group("ref"))
+        reference = Reference(name.group("name")) if name else read_reference(head.group("ref"))
+        return reference, Changes(title=quote.inner)
+    return None
 
 
 def _noted(said: str) -> tuple[Reference, Changes] | None:
@@ -237,7 +240,8 @@ def _new_date(rest: str, now: datetime) -> tuple[Reference, Changes] | None:
     if not found:
         return None
     last = found[-1]
-    if rest[last.span[1] :].strip(" ,.!?"):
+    behind = rest[last.span[1] :]
+    if behind.strip(" ,.!?") and not gives_a_reason(behind):
         return None
     lead = rest[: last.span[0]]
     if last.end is not None and _BETWEEN.search(rest[last.span[0] : last.span[1]]):

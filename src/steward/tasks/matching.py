@@ -1,4 +1,4 @@
-"""Which task a person means: by substring, then by the stems of words, then across typos.
+"""Which task a person means: by substring, by the stems of words, by what words are made of, across typos.
 
 Owns matching only: it never touches a task, and it never guesses between several.
 """
@@ -24,6 +24,12 @@ _EMPTY = frozenset({
     "some", "please", "it", "is", "me", "i", "up", "off", "out", "new", "get", "do", "all",
 })  # fmt: skip
 _ALIKE = 0.8
+# What English makes a noun of a verb with.
+_OF_VERBS = frozenset({
+    "ment", "al", "ance", "ence", "ation", "ication", "ition", "tion", "sion", "ion", "ing", "y", "ery",
+    "ure", "age",
+})  # fmt: skip
+SHORTEST_VERB = 3
 LONGEST = 1_000  # characters of a reference; no title is as long, and every task is compared with it
 
 
@@ -51,7 +57,7 @@ def match(
     """
     if len(reference) > LONGEST:
         return NoMatch()
-    for way in (_same, _contains, _stems, _near):
+    for way in (_same, _contains, _stems, _derived, _near):
         found = tuple(task for task in tasks if way(reference, title(task)))
         if found:
             return _decide(found, title=title, hint=hint)
@@ -108,6 +114,27 @@ def stems(text: str) -> frozenset[str]:
 def _stems(reference: str, title: str) -> bool:
     wanted = stems(reference)
     return bool(wanted) and wanted <= stems(title)
+
+
+def _derived(reference: str, title: str) -> bool:
+    """Every word of the reference is a word of the title, or made from one: "payment" from "pay"."""
+    wanted, has = _words(reference), _words(title)
+    return bool(wanted) and all(
+        any(stem(word) == stem(other) or _made_from(word, other) or _made_from(other, word) for other in has)
+        for word in wanted
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [_IRREGULAR.get(word, word) for word in _plain(text).split() if word not in _EMPTY]
+
+
+def _made_from(noun: str, verb: str) -> bool:
+    """ "Payment" of "pay", "reservation" of "reserve", "application" of "apply"."""
+    if len(verb) < SHORTEST_VERB or len(noun) <= len(verb):
+        return False
+    roots = {verb, verb[:-1]} if verb.endswith(("e", "y")) else {verb}
+    return any(noun.removeprefix(root) in _OF_VERBS for root in roots if noun.startswith(root))
 
 
 def _near(reference: str, title: str) -> bool:

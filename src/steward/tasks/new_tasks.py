@@ -35,7 +35,9 @@ _VERB = (
     r"|bring\s+up|produce)"
 )
 _DOWN_AS = r"(?:\s*(?:to|called|named|titled|about|for|that\s+says|saying|of|that)\b|\s*[:\-\u2013])?"
-_INTRODUCED = re.compile(rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE)
+_BEHIND = re.compile(rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE)
+    rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE
+)
 # What an utterance may open with before the task itself, tried in order.
 _OPENINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -356,5 +358,5 @@ def _tidy(text: str) -> str:
 
 def introduced(utterance: str) -> str:
     """What stands behind "a task to" or "a reminder called"; empty where nothing does."""
-    found = _INTRODUCED.search(utterance)
+    found = _BEHIND.search(utterance)
     return found["title"].strip(" .!?") if found is not None else ""

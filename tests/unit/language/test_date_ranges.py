@@ -59,3 +59,50 @@ def test_a_week_that_is_part_of_a_name_counts_nothing(said: str) -> None:
 def test_since_lies_behind_us(said: str, day: str) -> None:
     [found] = spoken_dates(said, NOW)
     assert f"{found.value:%Y-%m-%d}" == day
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "last"),
+    [
+        ("the hall for Thursday 1pm till 2.45, we are nine", "19 13:00", "19 14:45"),
+        ("tomorrow 11am until 12.15", "19 11:00", "19 12:15"),
+        ("from 9 until 11.15 tomorrow", "19 09:00", "19 11:15"),
+        ("from 8.30 to 10 on Friday", "20 08:30", "20 10:00"),
+        ("2-3.30pm on Friday", "20 14:00", "20 15:30"),
+        ("between 10.20 and 11.40 tomorrow", "19 10:20", "19 11:40"),
+        ("tomorrow 4pm to 5.30", "19 16:00", "19 17:30"),
+    ],
+)
+def test_the_end_of_hours_is_read_in_the_light_of_their_start(said: str, first: str, last: str) -> None:
+    assert [f"{each.value:%d %H:%M}" for each in spoken_dates(said, NOW)] == [first, last]
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("stop my paper for 3 months from 1st jan", "2027-01-01"),
+        ("hire the van for two weeks from Friday", "2026-11-20"),
+        ("for a month from 5 March", "2027-03-05"),
+        ("a locker for six weeks from 12/12/2026", "2026-12-12"),
+        ("for ten days from the 3rd of December", "2026-12-03"),
+        ("for one year from next Monday", "2026-11-23"),
+    ],
+)
+def test_a_length_beside_a_date_is_no_part_of_it(said: str, day: str) -> None:
+    assert [f"{each.value:%Y-%m-%d}" for each in spoken_dates(said, NOW)] == [day]
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("two weeks from Friday", "2026-12-04"),
+        ("set it for two weeks from now", "2026-12-02"),
+        ("in 3 months", "2027-02-18"),
+        ("a week after Christmas", "2027-01-01"),
+        ("three days from tomorrow", "2026-11-22"),
+        ("book it for a week from today", "2026-11-25"),
+    ],
+)
+def test_a_length_that_is_counted_from_a_day_is_a_date(said: str, day: str) -> None:
+    [found] = find_dates(said, NOW)
+    assert f"{found.value:%Y-%m-%d}" == day

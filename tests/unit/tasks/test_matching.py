@@ -84,3 +84,32 @@ def test_what_is_longer_than_any_title_names_no_task() -> None:
     looked: list[str] = []
     assert match("milk " * 500, ["milk"], title=lambda each: looked.append(each) or each) == NoMatch()
     assert looked == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "title"),
+    [
+        ("payment to the roofer", "Pay the roofer"),
+        ("the delivery of the logs", "Deliver logs"),
+        ("table reservation", "Reserve a table"),
+        ("donation of old coats", "Donate old coats"),
+        ("my application for the grant", "Apply for the grant"),
+        ("replace the filter", "Filter replacement"),
+        ("the removal of the hedge", "Remove hedge"),
+        ("pay the nursery", "Nursery payment"),
+    ],
+)
+def test_what_is_made_from_a_word_means_it(reference: str, title: str) -> None:
+    others = (
+        "Call the roofer",
+        "Stack logs",
+        "Lay a table",
+        "Wash old coats",
+        "Read about the grant",
+        "Trim hedge",
+    )
+    assert match(reference, (*others, title), title=str) == OneMatch(title)
+
+
+def test_the_word_itself_comes_before_what_is_made_from_it() -> None:
+    assert match("payment", ("Pay Jo", "Check the payment"), title=str) == OneMatch("Check the payment")

@@ -147,7 +147,7 @@ class OwnKnowledge:
         best = max(fits, key=lambda name: fits[name], default=None)
         if best is None or (role_of(best) in STEPS and role_of(best) not in WEB_SEARCHES):
             return None
-        if able[best].metadata.get(READER) == TASKS and fits[best] >= TASKS_MEANT:
+        if able[best].metadata.get(READER) == TASKS and fits[best] >= _least_for_tasks(able[best], said):
             return Served()
         if not able[best].reads:
             return None  # a question changes nothing
@@ -184,6 +184,11 @@ def _brought_for(tools: Iterable[KnownTool], fits: Mapping[str, float], *, perso
 def _asks_what_a_tool_is(said: str, tools: Sequence[KnownTool]) -> bool:
     """ "What is hello_world?": who asks about a tool orders nothing."""
     return asks_what(said) and any("_" in tool.name and tool.name in said for tool in tools)
+
+
+def _least_for_tasks(tool: KnownTool, said: str) -> float:
+    """ "Could we push the dentist to Friday" has the form of a question, and changes what is on the list."""
+    return MADE_FOR if tool.changes and may_be_done(said) else TASKS_MEANT
 
 
 def _may_be_a_task(said: str) -> bool:

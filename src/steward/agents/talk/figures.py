@@ -2,6 +2,7 @@
 
 Owns "how much are the roof and the bill together?" and "how much flour for two tins?": each figure is quoted
 from its sentence, and the calculator works with nothing else. Where a figure is missing, nothing is reckoned.
+"What are 4 chairs at 30 each?" brings its figures along.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from steward.agents.researcher.evidence import KNOWLEDGE_SEARCH
 from steward.agents.researcher.questions import keywords
 from steward.agents.researcher.quotable import sentences
 from steward.contract import linear_re as re
+from steward.language.prices import priced_sum
 from steward.models.planner.decisions import Call, Decision, Tell
 from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.ranking import KnownTool, Scored
@@ -79,6 +81,9 @@ class Figures:
         if dialogue.asked or not {KNOWLEDGE_SEARCH, CALCULATE} <= {tool.name for tool in tools}:
             return None
         said = bare(dialogue.utterance).rstrip(" ?!.")
+        priced = priced_sum(said)
+        if priced is not None:
+            return _reckoned(priced.expression, priced.sign, (), dialogue)
         together = _TOGETHER.match(said)
         if together is not None:
             return _summed(_JOINT.split(together["things"]), dialogue)

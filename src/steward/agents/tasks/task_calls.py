@@ -16,13 +16,16 @@ from steward.agents.tasks.task_lists import list_reading, looked_for
 from steward.contract import linear_re as re
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
+from steward.language.forms.quotes import quote_around, quotes_in
 from steward.language.reading import ReadCall
 from steward.language.references import Reference, read_ordinals, read_reference
+from steward.language.telling import to_be_remembered
 from steward.language.wishes import ORDERS
 from steward.models.planner.readers import InterpretedCall, ReaderQuestion
 from steward.models.planner.words import bare, intention
 from steward.tasks.changes import Changes, adds_a_note, read_update
 from steward.tasks.filters import Filters, read_filters
+from steward.tasks.matching import stem
 from steward.tasks.model import Priority
 from steward.tasks.new_tasks import NewTask, introduced, parted, read_new_tasks, without_list
 from steward.tasks.priority import find_priority
@@ -154,16 +157,33 @@ def _title(call: ReadCall, utterance: str) -> str:
     if "title" not in call.where:
         return _said(call, "title", utterance)
     start, end = call.where["title"]
+    quote = quote_around(utterance, start, end)
+    if quote is not None and quote.end - quote.start < len(utterance.strip()):
+        return quote.inner
+    remembered = to_be_remembered(utterance)
+    if remembered is not None and remembered[0] <= start < remembered[1]:
+        start = remembered[1]
     others = [span for name, span in call.where.items() if name != "title"]
     before = utterance[max([0, *(stop for _, stop in others if stop <= start)]) : start]
-    verb = _INFINITIVE.search(before)
+    verb = None if remembered is not None and start == remembered[1] else _INFINITIVE.search(before)
     if verb is not None and not verb["rest"].rstrip().lower().endswith(" to"):
         start -= len(verb["rest"])
     following = utterance[end : min([len(utterance), *(first for first, _ in others if first >= end)])]
     more = _CONTINUES.match(following)
     if more is not None and utterance[end - 1 : end] not in _QUOTES:
         end += more.end()
-    return utterance[start:end].strip(_EDGES)
+    title = utterance[start:end].strip(_EDGES)
+    return _as_an_order(title) if remembered is not None and start == remembered[1] else title
+
+
+def _as_an_order(title: str) -> str:
+    """ "Paying the rent" as "pay the rent", where it is a verb that things to do begin with."""
+    first, _, rest = title.partition(" ")
+    verb = next(
+        (each for each in TASK_VERBS if first.lower().endswith("ing") and stem(first.lower()) == stem(each)),
+        None,
+    )
+    return title if verb is None or not rest else f"{verb} {rest}"
 
 
 def _pieces(utterance: str, spans: Sequence[tuple[int, int]]) -> list[str]:
@@ -231,7 +251,7 @@ def touched(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
         wanted = False if call.tool == words.COMPLETE else None
         return touch_reading(call.tool, _reference(call, utterance), wanted=wanted, certainty=call.fit)
     pointed, by_grammar = read_update(utterance, now)
-    if by_grammar.description or by_grammar.recurrence or (by_grammar.title and _says_names(utterance)):
+    if by_grammar.description or by_grammar.recurrence or _is_quoted(by_grammar.title, utterance):
         touch = touch_reading(words.UPDATE, pointed, wanted=None, certainty=call.fit)
         return replace(touch, finish=finisher(by_grammar, now))
     reference = _reference(call, utterance, pointed if by_grammar != Changes() else None)
@@ -240,9 +260,9 @@ def touched(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
     return replace(touch, finish=finisher(changes, now))
 
 
-def _says_names(utterance: str) -> bool:
-    """Whether the new name is quoted, and so is exactly what was said."""
-    return utterance.rstrip(" .!?").endswith(("'", '"', "\u201d", "\u2019"))
+def _is_quoted(title: str | None, utterance: str) -> bool:
+    """Whether the new name stands in quotes, and so is exactly what was said."""
+    return any(each.inner == title for each in quotes_in(utterance))
 
 
 def _reference(call: ReadCall, utterance: str, pointed: Reference | None = None) -> Reference:  # noqa: PLR0911 - one line a form

@@ -49,6 +49,7 @@ from steward.conversations.model import (
 )
 from steward.conversations.turns import pieces, waiting_request
 from steward.language.wishes import parts_of
+from steward.models.planner.dialogue import following
 from steward.models.runs import Answered, Broken, RunCost, Stop, Writing, reading_along, run_agent, run_work
 from steward.policy.leaks import note_answer
 from steward.policy.who_decides import may_decide
@@ -64,6 +65,7 @@ NOT_KEPT = (
 ASKS_A_PERSON = "request_human_input"
 LONGEST_QUESTION = 4_000
 LASTING_HINT = 'You may also answer "always" (for this tool), "always for these arguments" or "never".'
+AFTER_THAT = "\n\nAfter that comes {}."
 WENT_ON = "(Steward was interrupted in this turn, and went on from there.)"
 
 
@@ -412,7 +414,9 @@ class TurnRun:
         # Our own words, which no rule may change: what is shown is what runs. What was done before is told
         # first.
         done = done_so_far(self._session.ledger.calls, changes=self._changes, now=now_for_speaker())
-        draft = Draft(text=f"{done}{_asked(calls)}", status=AnswerStatus.PENDING_APPROVAL)
+        later = ", ".join(f"“{each}”" for each in following(outcome.messages))
+        then = AFTER_THAT.format(later) if later else ""
+        draft = Draft(text=f"{done}{_asked(calls)}{then}", status=AnswerStatus.PENDING_APPROVAL)
         return _Said(draft=draft, messages=outcome.messages, pending=calls)
 
     async def _pending(self, call_id: str, metadata: Mapping[str, Any]) -> PendingCall:

@@ -83,21 +83,27 @@ def _stands_alone(r: Reader, i: int) -> bool:
 def _range(r: Reader, i: int, first: int) -> Found:
     """ "3-5pm", "from 9 to 5", "between 3pm and 5pm", "9:30 - 11:00"."""
     between = r.word(first) in ("from", "between")
-    one = (_plain_hour(r, i) if between else None) or _time(r, i) or _plain_hour(r, i)
+    one = ((_dotted(r, i) or _plain_hour(r, i)) if between else None) or _time(r, i) or _plain_hour(r, i)
     if one and r.word(one[1]) not in _TO | {"and"}:
         one = _time(r, i)
     if one is None or not (r.word(one[1]) in _TO or (r.word(one[1]) == "and" and between)):
         return None
     after = r.skip(one[1] + 1, ("at", "about", "around"))
     certain = _time(r, i) is not None
-    two = _time(r, after) or (_plain_hour(r, after) if certain or between else _hour_before_part(r, after))
+    two = _time(r, after) or (_bare_end(r, after) if certain or between else _hour_before_part(r, after))
     if two is None:
         return None
     if not certain and _time(r, after) is None and not _stands_alone(r, two[1]):
         return None
-    if r.word(one[1]) == "to" and not between and one[0].open != two[0].open and certain:
+    turned = r.word(one[1]) == "to" and not between and one[0].open != two[0].open and certain
+    if turned and two[0].grain is Grain.HOUR:
         return None
     return Clue(clock=_same_half(one[0], two[0]), until=two[0]), two[1]
+
+
+def _bare_end(r: Reader, i: int) -> _Timed:
+    """The end of "2pm till 3.30", of which the start says that it is a time."""
+    return _dotted(r, i) or _plain_hour(r, i)
 
 
 def _hour_before_part(r: Reader, i: int) -> _Timed:

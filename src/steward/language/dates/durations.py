@@ -8,6 +8,7 @@ from steward.language.dates.clue import Clue, Stretch, resolve, stretch
 from steward.language.dates.reader import Found, Reader, amount
 from steward.language.dates.words import MULTIPLE_UNITS, SHORT_UNITS, SPOKEN_UNITS, WEEKDAYS
 
+_HERE = frozenset({"now", "right", "today", "tomorrow", "this", "yesterday"})
 Length = tuple[tuple[Fraction, Grain], ...]
 _AROUND = (
     "about",
@@ -140,11 +141,13 @@ def offset_clue(r: Reader, i: int) -> Found:
     start = (
         r.skip(start, ("exactly", "the")) if r.word(start + 1) in ("day", "week", "month", "year") else start
     )
-    by_unit = unit(r, start)
+    by_unit = _one_unit(r, start)
     found = length(r, start) or (((((Fraction(by_unit[1])), by_unit[0]),), by_unit[2]) if by_unit else None)
     if found is None:
         return None
     by, end = found
+    if r.word(i - 1) == "for" and r.word(end) == "from" and r.word(end + 1) not in _HERE:
+        return None  # "for 3 months from 1 January" says how long, and from when
     counted = start != end - 1
     sure = r.phrase(end, "from right now")
     if sure:
@@ -156,6 +159,13 @@ def offset_clue(r: Reader, i: int) -> Found:
     if back and (r.word(end) != "back" or by[0][1].rank >= Grain.DAY.rank):
         return Clue(within=offset_stretch(r.now, by, -1)), back
     return _from_other(r, end, by)
+
+
+def _one_unit(r: Reader, i: int) -> tuple[Grain, int, int] | None:
+    """ "Week after Easter": one of them. Of several, or of one that is counted, more is said before it."""
+    found = unit(r, i)
+    counted = r.word(i).endswith("s") or (i > 0 and amount(r, i - 1) is not None)
+    return None if counted else found
 
 
 def _from_other(r: Reader, i: int, by: Length) -> Found:

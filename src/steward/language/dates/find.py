@@ -217,5 +217,7 @@ def _within(tokens: tuple[Token, ...], hit: _Hit) -> DateMention | None:
     if end is None or len(joints) != 1:
         return None
     value = end if grain.rank < Grain.DAY.rank else shift(end, grain, -1)
+    if grain is Grain.HOUR and end.minute:
+        grain = Grain.MINUTE  # "2-3.30pm" begins on the hour only
     span = tokens[joints[0] + 1].start, tokens[hit.after - 1].end
     return DateMention(value, grain, span, time_only=not hit.clue.has_date)

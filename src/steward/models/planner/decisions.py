@@ -14,6 +14,7 @@ class Goal:
 
     tool: KnownTool
     clause: str
+    wish: str = ""  # the part of the clause that asked for it, where it has parts
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mentions: Mapping[str, Mention | str] = field(default_factory=dict[str, Mention | str])
     listing: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -36,6 +37,7 @@ class Call:
     helper: bool = False
     confidence: float = 0.0
     memo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    behind: tuple[str, ...] = ()  # the wishes of the same message whose turn comes after it
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ from pydantic_ai.messages import (
 from steward.contract import linear_re as re
 
 PLANNER = "planner"  # the key in a response's details
+EACH = "each"  # the key, where it made several calls, to the details of each
 CALL_ID = "plan-{}"
+FOLLOWING = "following"  # the key to the wishes of the message that come behind these calls
 _OUR_CALL = re.compile(r"plan-(\d{1,9})")
 
 
@@ -105,9 +107,24 @@ def _question(messages: Sequence[ModelMessage]) -> Mapping[str, Any] | None:
     return None
 
 
+def following(messages: Sequence[ModelMessage]) -> Sequence[str]:
+    """The wishes of the same message that wait for the latest calls of ours."""
+    last = next((each for each in reversed(messages) if isinstance(each, ModelResponse)), None)
+    later = None if last is None else _details(last).get(FOLLOWING)
+    return tuple(map(str, cast("list[Any]", later))) if isinstance(later, list) else ()
+
+
 def _details(message: ModelResponse) -> Mapping[str, Any]:
     details = (message.provider_details or {}).get(PLANNER)
     return cast("Mapping[str, Any]", details) if isinstance(details, Mapping) else {}
+
+
+def _details_of(message: ModelResponse, at: int) -> Mapping[str, Any]:
+    """Of one call among those of a response."""
+    details = _details(message)
+    each = details.get(EACH)
+    many = cast("Sequence[Mapping[str, Any]]", each) if isinstance(each, list) else ()
+    return many[at] if at < len(many) else details
 
 
 def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
@@ -117,10 +134,9 @@ def _steps(messages: Sequence[ModelMessage]) -> tuple[Step, ...]:
     for message in messages:
         turn += _prompt(message) is not None
         if isinstance(message, ModelResponse):
+            calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
             called |= {
-                part.tool_call_id: (part, _details(message), turn)
-                for part in message.parts
-                if isinstance(part, ToolCallPart)
+                part.tool_call_id: (part, _details_of(message, at), turn) for at, part in enumerate(calls)
             }
             continue
         for part in message.parts:

@@ -9,15 +9,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
-from steward.language.acts import acts_in
 from steward.language.by_name import ordered_name
 from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
+from steward.language.forms.examples import forms_in, shown_forms
 from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
 from steward.language.repairs import mended
 from steward.language.thresholds import DEFAULT
 from steward.language.values import Moment
 from steward.language.wishes import enumerated, gapped, halves, ordered, orders, tells
+from steward.models.acts import acts_in
 from steward.models.planner.decisions import Goal
 from steward.models.planner.finding import SaidClause
 from steward.models.planner.parameters import ParameterKind
@@ -39,6 +40,7 @@ from steward.models.planner.words import STOP, split_name, stems, without_tag
 MOST_JUDGED = 140  # tools that are judged; of more, those that the words and their meaning rank first
 BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
+ALSO_LIKELY = 0.15  # how surely a tool must fit that is meant by the form of a reference
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to
 FIRST_READ = 5  # tools that are read beside a request
 QUOTES = '"\u201c\u201d\u2018'
@@ -121,7 +123,7 @@ class GoalFinder:
         )
 
     def _only_talks(self, sentence: str) -> bool:
-        return acts_in(sentence, self._taught).only_talks
+        return acts_in(sentence).only_talks
 
     def _several(self, utterance: str, tools: Sequence[KnownTool], now: datetime) -> Sequence[Goal]:
         """What several wishes ask for, each read on its own; empty where one of them is no wish."""
@@ -129,7 +131,7 @@ class GoalFinder:
         if not wishes:
             return self._two(utterance, tools, now)
         read = [self._read(wish, tools, now) for wish in wishes]
-        goals = [goal for found in read for goal in found] if all(read) else []
+        goals = _with_wishes(read, wishes) if all(read) else []
         return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
 
     def _moments(self, text: str, now: datetime) -> list[Moment]:
@@ -140,7 +142,7 @@ class GoalFinder:
         parts = halves(utterance)
         read = [self._read(part, tools, now) for part in parts]
         sure = all(goals and goals[0].score >= BEYOND_DOUBT for goals in read)
-        goals = [goal for found in read for goal in found]
+        goals = _with_wishes(read, parts)
         if not sure or len({goal.tool.name for goal in goals}) < len(parts) or not parts:
             return ()
         return [replace(goal, clause=utterance, place=place) for place, goal in enumerate(goals)]
@@ -201,7 +203,8 @@ class GoalFinder:
             fits = dict(read(utterance, readable, self._taught).fits)
         else:
             fits = self._judge.fits(utterance, readable)
-        return _made_for_it(utterance, self._ranking.settled(utterance, fits, near), near)
+        fits = by_reference(utterance, self._ranking.settled(utterance, fits, near), near)
+        return _made_for_it(utterance, fits, near)
 
     def _taught_reading(
         self, utterance: str, tools: Mapping[str, KnownTool], fits: Mapping[str, float], now: datetime
@@ -255,6 +258,10 @@ class GoalFinder:
         return read_goals(reader, found, tools, utterance, reply_to=memo)
 
 
+def _with_wishes(read: Sequence[Sequence[Goal]], wishes: Sequence[str]) -> list[Goal]:
+    return [replace(goal, wish=wish) for goals, wish in zip(read, wishes, strict=True) for goal in goals]
+
+
 def _verb(tool: KnownTool) -> str:
     """What an order to use it may begin with: "pause" of `music__pause_playback`."""
     words = split_name(tool.name.rpartition("__")[2])
@@ -276,6 +283,20 @@ def _made_for_it(
     own = (tool for tool in tools if can_look_up(tool) and not tool.is_brought)
     searches = {tool.name for tool in own if not tool.name_stems & said}
     return {name: min(fit, best - BEHIND) if name in searches else fit for name, fit in fits.items()}
+
+
+def by_reference(
+    utterance: str, fits: Mapping[str, float], tools: Sequence[KnownTool]
+) -> Mapping[str, float]:
+    """ "Cancel RB-2207": of two that cancel, the one is meant whose description shows such a reference."""
+    said = forms_in(utterance)
+    shown = {tool.name: shown_forms(tool.readable.schema) for tool in tools} if said else {}
+    best = max(fits, key=lambda name: fits[name], default="")
+    meant = [name for name in fits if said & shown.get(name, frozenset()) and fits[name] >= ALSO_LIKELY]
+    if not meant or not shown.get(best) or best in meant:
+        return fits
+    other = max(meant, key=lambda name: fits[name])
+    return {**fits, best: fits[other], other: fits[best]}
 
 
 def _moment(found: DateFound) -> Moment:

@@ -26,14 +26,15 @@ from steward.language.reading import RequestReader, ToolJudge
 from steward.language.wishes import MOST, crowd
 from steward.models.planner.asking_again import asked_again, counted
 from steward.models.planner.decisions import Ask, Call, Decision, Several, Tell
-from steward.models.planner.dialogue import CALL_ID, PLANNER, Dialogue, read_dialogue
+from steward.models.planner.dialogue import CALL_ID, EACH, FOLLOWING, PLANNER, Dialogue, read_dialogue
 from steward.models.planner.goals import GoalFinder
-from steward.models.planner.one_by_one import one_by_one
+from steward.models.planner.one_by_one import AtOnce, behind, one_by_one
 from steward.models.planner.output import structured
 from steward.models.planner.plan import Planner
 from steward.models.planner.procedures import ASKED, PROCEDURE, Completing, LastResort, Procedure
 from steward.models.planner.ranking import KnownTool, Ranking
 from steward.models.planner.readers import DateReader, Interpreter, plain_dates
+from steward.models.planner.side_by_side import SideBySide, are_apart
 from steward.models.planner.words import is_question
 from steward.models.reader import taught_reader
 
@@ -121,12 +122,19 @@ class PlannerModel(Model):
         if many:
             decision = Tell(text=TOO_MANY, confidence=1.0)
         elif wishes:
-            decision = one_by_one(wishes, dialogue, lambda each: self._decide_once(each, tools, now))
+            decision = one_by_one(
+                wishes,
+                dialogue,
+                lambda each: self._decide_once(each, tools, now),
+                AtOnce(are_apart, SideBySide(tools).of_each_other),
+            )
         else:
             decision = again or self._decide(dialogue, tools, now)
         if isinstance(decision, Ask):
             decision = counted(decision, dialogue.asked)
         details = _details(decision)
+        if later := behind(decision, wishes):
+            details[FOLLOWING] = list(later)
         return ModelResponse(
             parts=_parts(decision, dialogue, parameters),
             model_name=self.model_name,
@@ -226,7 +234,7 @@ def _details(decision: Decision) -> dict[str, Any]:
             }
             return details | ({"memo": dict(decision.memo)} if decision.memo else {})
         case Several():
-            return _details(decision.calls[0])
+            return {EACH: [_details(each) for each in decision.calls]}
         case Ask():
             return {"asked": dict(decision.state)}
         case Tell():

@@ -10,15 +10,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
+from steward.language.wishes import points_back
 from steward.models.planner import answers
 from steward.models.planner.arguments import read_value
-from steward.models.planner.decisions import Ask, Decision, Goal, Tell
+from steward.models.planner.decisions import Ask, Call, Decision, Goal, Several, Tell
 from steward.models.planner.dialogue import Dialogue, Step
 from steward.models.planner.goal_steps import GoalSteps, Situation
 from steward.models.planner.goals import GoalFinder, state_map, state_text
 from steward.models.planner.parameters import Parameter
 from steward.models.planner.ranking import KnownTool
 from steward.models.planner.readers import READER
+from steward.models.planner.side_by_side import SideBySide
 from steward.models.planner.things import Thing, at_places, named
 from steward.models.planner.words import (
     bare,
@@ -66,9 +68,27 @@ class _Turn:
                 told = self._tell(done) if any(not step.helper for step in done) else ""
                 question = f"{told}\n\n{decision.question}" if told else decision.question
                 return Ask(question=question, state={"question": decision.question, **decision.state})
+            if isinstance(decision, Call):
+                return self._with_next(decision, goals, pursuit)
             if decision is not None:
                 return decision
         return Tell(text=self._tell(), confidence=self._confidence(goals))
+
+    def _with_next(self, first: Call, goals: Sequence[Goal], pursuit: GoalSteps) -> Decision:
+        """A call, with those behind it that need nothing of it: all may wait for a yes."""
+        free = SideBySide(list(self._tools.values()))
+        calls = [first]
+        for number, goal in enumerate(goals[first.goal + 1 :], first.goal + 1):
+            if points_back(self._dialogue.utterance) or not goal.read or not free.may_begin(calls):
+                break
+            call = pursuit.next(number, goal)
+            if not isinstance(call, Call) or not all(free.of_each_other(each, call) for each in calls):
+                break
+            calls.append(call)
+        last = calls[-1]
+        later = dict.fromkeys(goal.wish for goal in goals[last.goal + 1 :] if goal.wish)
+        calls[-1] = replace(last, behind=tuple(later))
+        return Several(tuple(calls)) if len(calls) > 1 else calls[0]
 
     # --- what is wanted ---
 

@@ -84,6 +84,23 @@ def test_what_is_quoted_is_one_title() -> None:
     assert item.title == "rice and beans"
 
 
+@pytest.mark.parametrize(
+    ("said", "marked", "title"),
+    [
+        ("I must not forget feeding the hens", "forget feeding the hens", "feed the hens"),
+        ("I must not to forget paying the coalman", "forget paying the coalman", "pay the coalman"),
+        ("don't let me forget to call Ines", "forget to call Ines", "call Ines"),
+        ("we should never forget about washing the nets", "washing the nets", "wash the nets"),
+        ("I can't forget the evening class", "forget the evening class", "the evening class"),
+        ("never let me forget returning Bo's drill", "forget returning Bo's drill", "return Bo's drill"),
+        ("put 'Lea's coat, size 4' down as she's cold", "Lea's coat", "Lea's coat, size 4"),
+    ],
+)
+def test_a_title_is_the_thing_itself(said: str, marked: str, title: str) -> None:
+    [item] = new_tasks(call("add_task", said, marked={"title": marked}), said, NOW)
+    assert item.title == title
+
+
 def test_the_objects_of_one_verb_stay_together_where_they_were_marked_apart() -> None:
     said = "add order paper and toner"
     marked = [call("add_task", said, marked={"title": title}) for title in ("order paper", "toner")]

@@ -35,9 +35,11 @@ _VERB = (
     r"|bring\s+up|produce)"
 )
 _DOWN_AS = r"(?:\s*(?:to|called|named|titled|about|for|that\s+says|saying|of|that)\b|\s*[:\-\u2013])?"
-_BEHIND = re.compile(rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE)
-    rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)", re.IGNORECASE
+_BEHIND = re.compile(
+    rf"\b{_NOUN}\s*(?:to|called|named|titled|saying|:)\s+(?P<title>\S.*)",
+    re.IGNORECASE,
 )
+_TO_A_PLACE = re.compile(r"(?:a|an|the|my|our|your|this|that|it|them|me|us)\b", re.IGNORECASE)
 # What an utterance may open with before the task itself, tried in order.
 _OPENINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -357,6 +359,6 @@ def _tidy(text: str) -> str:
 
 
 def introduced(utterance: str) -> str:
-    """What stands behind "a task to" or "a reminder called"; empty where nothing does."""
+    """What stands behind "a task to" or "a reminder called"; "an item to the list" only says where."""
     found = _BEHIND.search(utterance)
-    return found["title"].strip(" .!?") if found is not None else ""
+    return found["title"].strip(" .!?") if found is not None and not _TO_A_PLACE.match(found["title"]) else ""

@@ -25,6 +25,7 @@ from steward.agents.researcher.questions import (
     may_be_done,
     wants_to_know,
 )
+from steward.agents.skills.tools import FIND
 from steward.agents.talk.own_tasks import ask_tasks
 from steward.agents.tasks.task_reader import NAME as TASKS
 from steward.agents.tasks.task_reader import TaskReader
@@ -41,6 +42,7 @@ from steward.models.planner.readers import READER
 from steward.models.planner.words import bare
 
 OWN_KNOWLEDGE = "own-knowledge"
+KNOWS_NO_FACT = SOLE | {FIND}  # what says how to work tells nothing of the world
 CALCULATES = "calculate"
 TASKS_MEANT = 0.9  # how surely the task list must be meant to be asked alone
 MADE_FOR = 0.6  # how surely a tool must serve a question to be asked before one's own memory
@@ -140,7 +142,7 @@ class OwnKnowledge:
             return None
         if addresses_in(said):
             return Served()  # a page is to be read
-        able = {tool.name: tool for tool in tools if tool.name not in SOLE}
+        able = {tool.name: tool for tool in tools if tool.name not in KNOWS_NO_FACT}
         fits = self.judge.fits(said, [tool.readable for tool in able.values()])
         if _brought_for(able.values(), fits, personal=asks_about_self(said)):
             return Served()

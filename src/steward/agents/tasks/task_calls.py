@@ -58,6 +58,7 @@ _THE_TASK = re.compile(
     re.IGNORECASE,
 )
 _VERB_BEFORE = re.compile(r"(?P<verb>[a-z]+)\s+(?:the\s+|some\s+)?$", re.IGNORECASE)
+_KIND = re.compile(r"\s(?:task|to-?do|reminder|item|entry)\b", re.IGNORECASE)
 _AND = re.compile(r"\s+(?:and|&|plus)\s+", re.IGNORECASE)
 WHAT_TO_ADD = "What would you like to add?"
 SOMETHING = "x"  # stands for the title where only the date is read
@@ -169,6 +170,10 @@ def _title(call: ReadCall, utterance: str) -> str:
     if verb is not None and not verb["rest"].rstrip().lower().endswith(" to"):
         start -= len(verb["rest"])
     following = utterance[end : min([len(utterance), *(first for first, _ in others if first >= end)])]
+    kind = _KIND.match(following)
+    if kind is not None and before.strip().lower() in ORDERS:
+        end += kind.end()  # "add old reminder" has no article: the noun is the name's
+        following = following[kind.end() :]
     more = _CONTINUES.match(following)
     if more is not None and utterance[end - 1 : end] not in _QUOTES:
         end += more.end()

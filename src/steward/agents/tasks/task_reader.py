@@ -61,6 +61,9 @@ def _is_thing(calls: Sequence[ReadCall], utterance: str) -> bool:
     )
 
 
+ASKED_FOR = 0.4  # how surely a task must be meant for its title to be asked for
+
+
 class TaskReader:
     """A planner's `Interpreter` and `Speaker` for the task tools."""
 
@@ -82,7 +85,7 @@ class TaskReader:
             told = asks_to_be_told(utterance)
             items = new_tasks(call, utterance, now)
             added = [replace(addition(item, now, told=told), certainty=call.fit) for item in items]
-            return added or [what_to_add(call.fit)]
+            return added or ([what_to_add(call.fit)] if call.fit >= ASKED_FOR else [])
         return [listed(call, utterance, now) if call.tool == words.LIST else touched(call, utterance, now)]
 
     def answer(

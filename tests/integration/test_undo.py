@@ -3,11 +3,13 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.deciders import deciding
@@ -207,12 +209,15 @@ async def test_nobody_takes_back_what_somebody_else_changed(ana: Person) -> None
     assert (by_id.code, last.code) == ("NOT_FOUND", "NOTHING_TO_UNDO")
 
 
-async def test_what_is_final_is_said_before_anything_older_is_taken_back(ana: Person) -> None:
-    await ana.done("add_task", title="stays")
-    old = await ana.done("add_task", title="old")
-    waits = await ana("delete_task", task_id=old["task"]["id"])
-    await approved(ana, waits)
-    told = await ana("undo")
+@pytest.mark.parametrize("hours", [0, -3, 3])
+async def test_what_is_final_is_said_before_anything_older_is_taken_back(ana: Person, hours: int) -> None:
+    """Also where the database's clock is another one."""
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=hours)):
+        await ana.done("add_task", title="stays")
+        old = await ana.done("add_task", title="old")
+        waits = await ana("delete_task", task_id=old["task"]["id"])
+        await approved(ana, waits)
+        told = await ana("undo")
     assert isinstance(told, Failed)
     assert (told.code, "delete_task" in told.error, "stays" in told.error) == ("CANNOT_UNDO", True, True)
     assert "stays" in (await ana.done("undo"))["message"]

@@ -6,7 +6,7 @@ the journal (storage/undo.py), nor what the rooms do.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,7 @@ from steward.storage.undo import PostgresUndoJournal, Taker
 
 UNDO_AGENT = "undo"
 NOTE, POLICY, TOOL = "note", "policy", "tool"
+Line = Mapping[str, Any]
 LOOKED_BACK = 200  # calls
 _FINAL = (RiskLevel.IRREVERSIBLE.value, RiskLevel.REVERSIBLE_WITH_DELAY.value)
 
@@ -97,19 +98,19 @@ class Undoing:
         if only is not None:
             return await self._one(user, only, role=role, by=by)
         done: list[UndoableChange] = []
-        until: datetime | None = None
         while len(done) < count:
             try:
-                change = await self._take_next(user, until=until, role=role, by=by)
+                change = await self._take_next(user, until=done[-1] if done else None, role=role, by=by)
             except StewardError as error:
                 if not done:
                     raise
                 return TurnedBack(id=by, changes=tuple(done), stopped=error)
             done.append(change)
-            until = change.at
         return TurnedBack(id=by, changes=tuple(done))
 
-    async def _take_next(self, user: str, *, until: datetime | None, role: Role, by: str) -> UndoableChange:
+    async def _take_next(
+        self, user: str, *, until: UndoableChange | None, role: Role, by: str
+    ) -> UndoableChange:
         """The last change that stands; where another undo was faster, the one before it."""
         while True:
             change = await self._next(user, until=until)
@@ -119,7 +120,7 @@ class Undoing:
                 if error.code not in (ErrorCode.ALREADY_UNDONE, ErrorCode.NOT_FOUND):
                     raise
 
-    async def _next(self, user: str, *, until: datetime | None) -> UndoableChange:
+    async def _next(self, user: str, *, until: UndoableChange | None) -> UndoableChange:
         found = await self.journal.changes(user)
         await self._require_nothing_between(user, found[0] if found else None, until=until)
         if not found:
@@ -127,18 +128,13 @@ class Undoing:
         return found[0]
 
     async def _require_nothing_between(
-        self, user: str, change: UndoableChange | None, *, until: datetime | None
+        self, user: str, change: UndoableChange | None, *, until: UndoableChange | None
     ) -> None:
         """Raise where something final was done since; once the person knows, the next undo goes on."""
         if self._record is None:
             return
         page = await self._record.list(owner=user, limit=LOOKED_BACK)
-        since = [
-            line
-            for line in page.items
-            if (change is None or datetime.fromisoformat(line["at"]) > change.at)
-            and (until is None or datetime.fromisoformat(line["at"]) < until)
-        ]
+        since = _before(_after(page.items, change), until)
         known = await self.journal.known([str(line["call_id"]) for line in since])
         for line in since:
             if line["tool"] == UNDO and line.get("code") == ErrorCode.CANNOT_UNDO:
@@ -222,6 +218,29 @@ class Undoing:
         step = UndoStep(kind=NOTE, thing=f"{NOTE}:{written['note']}", data={**written, "there": True})
         user = (call.user if call else None) or LOCAL_USER
         await self.journal.note(step, user=user, words=f"wrote into {written['note']}")
+
+
+def _after(lines: Sequence[Line], change: UndoableChange | None) -> Sequence[Line]:
+    """What was recorded after this change, the newest first: by its own line, for clocks may differ."""
+    if change is None:
+        return lines
+    place = _place(lines, change)
+    return lines[:place] if place is not None else [each for each in lines if _at(each) > change.at]
+
+
+def _before(lines: Sequence[Line], change: UndoableChange | None) -> Sequence[Line]:
+    if change is None:
+        return lines
+    place = _place(lines, change)
+    return lines[place + 1 :] if place is not None else [each for each in lines if _at(each) < change.at]
+
+
+def _place(lines: Sequence[Line], change: UndoableChange) -> int | None:
+    return next((place for place, line in enumerate(lines) if line["call_id"] == change.id), None)
+
+
+def _at(line: Line) -> datetime:
+    return datetime.fromisoformat(str(line["at"]))
 
 
 # --- who takes back what is no row ---

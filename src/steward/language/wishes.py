@@ -5,6 +5,7 @@ reader to say, who knows what each of them means.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from steward.contract import linear_re as re
 from steward.language.forms.quotes import outside_quotes
@@ -99,6 +100,7 @@ ORDERS = frozenset(
 )
 # Of these, who says them asks to be told: a long list behind them is a text.
 DOING = ORDERS - frozenset("show list tell what when who where how search find look undo".split())  # noqa: SIM905
+_CHANGING = DOING | {"correct", "fix", "call", "spell", "write"}
 # Behind these, what follows is the person's to do: "remind me to call Ana and move the car".
 _THEIRS = re.compile(
     r"\b(?:remind|need|want|have|got|going|plan|ought|forget|remember)(?:s|ed|ing)?\b(?:\s+\w+)?\s+to\b",
@@ -115,7 +117,7 @@ def enumerated(text: str) -> list[str]:
     if len(text) > LONGEST:
         return []
     lead, items = _by_lines(text)
-    if not items:
+    if len(items) < 2:
         lead, items = _by_marks(text)
     if not 2 <= len(items) <= MOST:
         return []
@@ -190,6 +192,17 @@ def ordered(text: str, also: frozenset[str] = frozenset()) -> Sequence[str]:
 def tells(text: str) -> bool:
     """Whether somebody tells of something that they did, or that is done."""
     return _TELLS.match(text) is not None
+
+
+def points(text: str) -> bool:
+    """Whether it speaks of a thing that was named before."""
+    return any(word.strip(",.;!?'").lower() in _POINTING for word in text.split())
+
+
+def orders_it(text: str) -> bool:
+    """Whether something is ordered within that only points: "Priya: make it half three" is no name."""
+    words = [word.strip(",:;.").lower() for word in text.split()]
+    return any(word in _CHANGING and after in _POINTING for word, after in pairwise(words))
 
 
 def orders(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.language.wishes import crowd, enumerated, gapped, halves, ordered
+from steward.language.wishes import crowd, enumerated, gapped, halves, ordered, orders_it, points
 
 
 def test_the_lines_of_a_list_are_wishes_with_what_stands_before_them() -> None:
@@ -120,3 +120,29 @@ def test_orders_are_parted_behind_so_and_behind_a_question() -> None:
     said = "we sold the car, so delete the tyre task. Could you also add 'buy a bike'?"
     assert ordered(said) == ["we sold the car", "delete the tyre task", "add 'buy a bike'?"]
     assert ordered("what is open? and add milk") == ["what is open", "add milk"]
+
+
+def test_one_line_that_begins_with_a_mark_is_a_list_too() -> None:
+    said = "1) the boiler is fixed 2) move yoga to sunday 3) new task: buy stamps"
+    assert enumerated(said) == ["the boiler is fixed", "move yoga to sunday", "new task: buy stamps"]
+
+
+@pytest.mark.parametrize(
+    ("said", "ordered_it"),
+    [
+        ("Priya: make it half three instead of two", True),
+        ("tea: his name is spelled Jon, please correct it", True),
+        ("fix the gate", False),
+        ("write to Ana", False),
+        ("call mom", False),
+    ],
+)
+def test_an_order_that_points_is_no_name(said: str, *, ordered_it: bool) -> None:
+    assert orders_it(said) == ordered_it
+
+
+@pytest.mark.parametrize(
+    ("said", "back"), [("Remember that.", True), ("delete both, please", True), ("add soap", False)]
+)
+def test_what_speaks_of_something_named_before_points(said: str, *, back: bool) -> None:
+    assert points(said) == back

@@ -148,6 +148,8 @@ def _reading(tool: str, arguments: Mapping[str, object], certainty: float) -> In
 
 def _meant(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
     arguments = dict(call.arguments)
+    if "project" not in utterance.lower():
+        arguments.pop("project_name", None)  # "my tenancy doc" is no project of that name
     said = bare(utterance)
     if call.tool == ADD_SCHEDULE:
         return filled(call, said, now)

@@ -42,7 +42,8 @@ _SAID = (
     (re.compile(rf"^{_HELLO}[\s,!.]*(?:how are you(?: doing)?(?: today)?\??)?$", re.IGNORECASE), "Hello!"),
     (
         re.compile(
-            r"^(?:ok(?:ay)?,? |great,? )?(?:thanks?(?: you)?|thx|ta|cheers|much appreciated)\b[^?]{0,60}$",
+            r"^(?:ok(?:ay)?,? |great,? )?(?:thanks?(?: you)?|thx|ta|cheers|much appreciated)\b"
+            r"[^?.!;]{0,60}[.!]*$",
             re.IGNORECASE,
         ),
         "You're welcome.",

@@ -20,7 +20,7 @@ from steward.language.forms.quotes import quote_around, quotes_in
 from steward.language.reading import ReadCall
 from steward.language.references import Reference, read_ordinals, read_reference
 from steward.language.telling import to_be_remembered
-from steward.language.wishes import ORDERS
+from steward.language.wishes import ORDERS, orders_it
 from steward.models.planner.readers import InterpretedCall, ReaderQuestion
 from steward.models.planner.words import bare, intention
 from steward.tasks.changes import Changes, adds_a_note, read_update
@@ -259,7 +259,8 @@ def touched(call: ReadCall, utterance: str, now: datetime) -> InterpretedCall:
     if by_grammar.description or by_grammar.recurrence or _is_quoted(by_grammar.title, utterance):
         touch = touch_reading(words.UPDATE, pointed, wanted=None, certainty=call.fit)
         return replace(touch, finish=finisher(by_grammar, now))
-    reference = _reference(call, utterance, pointed if by_grammar != Changes() else None)
+    understood = by_grammar != Changes() and not orders_it(by_grammar.title or "")
+    reference = _reference(call, utterance, pointed if understood else None)
     changes = changed(call, utterance, now)
     touch = touch_reading(words.UPDATE, reference, wanted=changes.completed is False, certainty=call.fit)
     return replace(touch, finish=finisher(changes, now))
@@ -317,15 +318,19 @@ def _after_verb(tool: str, said: Sequence[str], utterance: str) -> Reference:
 
 def changed(call: ReadCall, utterance: str, now: datetime) -> Changes:
     """What is to be changed: by the grammar of changes where it finds something, else as it was marked."""
-    for text in dict.fromkeys((_sentence_of(call, utterance), utterance)):
-        by_grammar = read_update(text, now)[1]
-        if by_grammar != Changes():
+    behind = utterance.partition(": ")[2]  # "the call with Priya: make it half three"
+    for text in dict.fromkeys((_sentence_of(call, utterance), utterance, behind)):
+        by_grammar = read_update(text, now)[1] if text else Changes()
+        if by_grammar != Changes() and not orders_it(by_grammar.title or ""):
             return by_grammar
     due = find_dates(_said(call, "due_date", utterance), now)
     priority = find_priority(_said(call, "priority", utterance))
     completed: Any = call.arguments.get("completed")
+    title = _said(call, "title", utterance)
+    timed = [each for each in find_dates(title, now) if each.span == (0, len(title))]  # "make it half three"
+    due = due or timed
     return Changes(
-        title=_said(call, "title", utterance) or None,
+        title=None if timed or orders_it(title) else title or None,
         due=due[0] if due else None,
         priority=_priority(call) if priority is None else priority.priority,
         completed=completed if isinstance(completed, bool) else None,

@@ -17,7 +17,7 @@ from steward.language.reading import Reading as TaughtReading
 from steward.language.repairs import mended
 from steward.language.thresholds import DEFAULT
 from steward.language.values import Moment
-from steward.language.wishes import enumerated, gapped, halves, ordered, orders, tells
+from steward.language.wishes import enumerated, gapped, halves, ordered, orders, points, tells
 from steward.models.acts import acts_in
 from steward.models.planner.decisions import Goal
 from steward.models.planner.finding import SaidClause
@@ -40,6 +40,7 @@ from steward.models.planner.words import STOP, split_name, stems, without_tag
 MOST_JUDGED = 140  # tools that are judged; of more, those that the words and their meaning rank first
 BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
+SURELY_TALK = 0.9  # the share of talk from which a sentence before a request is no part of it
 ALSO_LIKELY = 0.15  # how surely a tool must fit that is meant by the form of a reference
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to
 FIRST_READ = 5  # tools that are read beside a request
@@ -106,6 +107,16 @@ class GoalFinder:
         # "Add water the plants and change the bulb": as one it is said as well, and of one kind.
         alike = len({goal.tool.name for goal in whole}) == 1
         return () if alike and len(whole) >= apart else parts
+
+    def after_small_talk(self, utterance: str) -> str:
+        """A message from its first sentence on that does more than talk: a greeting asks for nothing."""
+        sentences = sentences_of(utterance)
+        if len(sentences) < 2 or ":" in utterance or any(mark in utterance for mark in QUOTES):
+            return utterance
+        plain = (orders(each) or tells(each) or acts_in(each).talk < SURELY_TALK for each in sentences)
+        first = next((at for at, asks in enumerate(plain) if asks), 0)
+        rest = " ".join(sentences[first:])
+        return utterance if points(rest) else rest  # "I work at a bank. Remember that."
 
     def _wished(self, utterance: str) -> str:
         """A message without the sentences that only talk; all of it where nothing else is left."""

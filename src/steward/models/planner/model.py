@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, assert_never
@@ -181,6 +182,8 @@ class PlannerModel(Model):
         return [self._procedures[name] for name in named if name in self._procedures]
 
     def _in_full(self, dialogue: Dialogue, tools: list[KnownTool], now: datetime) -> Dialogue:
+        if not dialogue.asked:
+            dialogue = replace(dialogue, utterance=self._finder.after_small_talk(dialogue.utterance))
         for each in self._named(tools):
             if isinstance(each, Completing):
                 dialogue = each.complete(dialogue, now)

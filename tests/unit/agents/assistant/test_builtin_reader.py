@@ -109,3 +109,12 @@ def test_code_is_taken_out_of_its_fence() -> None:
     call = ReadCall("code_execution", {"code": "`ls -l`", "language": "shell"}, (), 0.95)
     [reading] = HouseReader().interpret([call], "run `ls -l`", unasked=False, now=NOW)
     assert reading.arguments == {"code": "ls -l", "language": "shell"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("what does my lease doc say", False), ("ask project lease", True)]
+)
+def test_a_project_is_meant_only_where_one_is_spoken_of(said: str, *, kept: bool) -> None:
+    call = ReadCall("query_knowledge_base", {"query": said, "project_name": "lease"}, (), 0.9)
+    [reading] = HouseReader().interpret([call], said, unasked=False, now=NOW)
+    assert ("project_name" in reading.arguments) == kept

@@ -350,3 +350,19 @@ def test_a_date_is_taken_off(said: str) -> None:
 def test_of_one_task_there_is_one_change() -> None:
     found = read("set wash the dog to in progress and low priority")
     assert [each.tool.name for each in found] == ["update_task"]
+
+
+def test_a_time_behind_the_name_of_a_task_is_no_new_name() -> None:
+    [(tool, arguments)] = called("The visit to Oma: make it half three, same day.")
+    assert (tool, arguments.get("title")) == ("update_task", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Add a task to create an event for Sara", "create an event for Sara"),
+        ("Add old reminder", "old reminder"),
+    ],
+)
+def test_the_words_behind_the_kind_of_thing_and_its_noun_are_the_title(said: str, title: str) -> None:
+    assert called(said) == [("add_task", {"title": title})]

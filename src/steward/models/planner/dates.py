@@ -5,20 +5,17 @@ from datetime import datetime
 
 from steward.language.dates.find import find_dates
 from steward.language.dates.mention import DateMention
+from steward.language.dates.tense import behind_us
 from steward.models.planner.readers import DateFound
 
 
 def spoken_dates(text: str, now: datetime) -> Sequence[DateFound]:
-    """Both dates of "from X to Y", each with its own words. "Since monday" lies behind us."""
+    """Both dates of "from X to Y", each with its own words."""
     found = find_dates(text, now)
-    if any(_since(text, each) for each in found):
+    if any(behind_us(text, each.span[0]) for each in found):
         past = {each.span: each for each in find_dates(text, now, prefer_future=False)}
-        found = tuple(past.get(each.span, each) if _since(text, each) else each for each in found)
+        found = tuple(past.get(each.span, each) if behind_us(text, each.span[0]) else each for each in found)
     return [_found(each, end) for mention in found for each, end in _ends(mention)]
-
-
-def _since(text: str, mention: DateMention) -> bool:
-    return "since" in text[: mention.span[0]].lower().split()[-2:]
 
 
 def _ends(mention: DateMention) -> Sequence[tuple[DateMention, int]]:

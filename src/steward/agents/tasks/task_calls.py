@@ -203,10 +203,15 @@ def _pieces(utterance: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _date_at(call: ReadCall, utterance: str, now: datetime) -> DateMention | None:
-    """The date that stands where the due date was marked."""
+    """The date that stands where the due date was marked; where none was, right behind the title."""
     start, end = call.where.get("due_date", (0, 0))
     mentions = find_dates(utterance, now)
-    return next((each for each in mentions if each.span[0] < end and each.span[1] > start), None)
+    marked = next((each for each in mentions if each.span[0] < end and each.span[1] > start), None)
+    if marked is not None or end or "title" not in call.where:
+        return marked
+    behind = call.where["title"][1]
+    following = (each for each in mentions if each.span[0] >= behind)
+    return next((each for each in following if not utterance[behind : each.span[0]].strip(_EDGES)), None)
 
 
 def what_to_add(certainty: float) -> InterpretedCall:

@@ -366,3 +366,9 @@ def test_a_time_behind_the_name_of_a_task_is_no_new_name() -> None:
 )
 def test_the_words_behind_the_kind_of_thing_and_its_noun_are_the_title(said: str, title: str) -> None:
     assert called(said) == [("add_task", {"title": title})]
+
+
+@pytest.mark.parametrize("when", ["tmrw", "2moro", "tomorrow"])
+def test_a_day_right_behind_the_title_is_when_it_is_due(when: str) -> None:
+    [(tool, arguments)] = called(f"add get oat milk {when}")
+    assert (tool, arguments["title"], arguments["due_date"]) == ("add_task", "get oat milk", "2026-11-16")

@@ -54,6 +54,16 @@ def to_be_remembered(text: str) -> tuple[int, int] | None:
     return None if found is None else found.span()
 
 
+def fact_not_to_forget(text: str) -> str | None:
+    """ "Don't forget that the alarm is off": a fact; what somebody must do is a task."""
+    found = to_be_remembered(text)
+    if found is None or text[: found[0]].strip(" ,.!?"):
+        return None
+    rest = text[found[1] :]
+    first, _, fact = rest.partition(" ")
+    return fact.strip(" .!") if first.lower() == "that" and fact else None
+
+
 def later(text: str) -> Later | None:
     """None where nothing is put off."""
     found = _LATER.match(text)

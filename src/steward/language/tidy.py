@@ -1,4 +1,4 @@
-"""Text as people type it, made regular before anything reads it: apostrophes that were left out, and quotes.
+"""Text as people type it, made regular before anything reads it: apostrophes that were left out, "u", quotes.
 
 Changes no word that has a meaning of its own without the apostrophe ("its", "were", "well", "ill").
 """
@@ -18,8 +18,10 @@ _SHORT: Final = {
     **{f"{word}nt": f"{word}n't" for word in ("should", "must", "need")},
     "cant": "can't", "wont": "won't", "im": "I'm", "ive": "I've", "id like": "I'd like",
     "youre": "you're", "youve": "you've", "theyre": "they're", "weve": "we've",
+    "u": "you", "ur": "your",
 }  # fmt: skip
-_LEFT_OUT = re.compile(rf"\b(?:{'|'.join(_SHORT)})\b", re.IGNORECASE)
+# "u-haul" and "U.S." are names.
+_LEFT_OUT = re.compile(rf"(?<![\w.-])(?:{'|'.join(_SHORT)})\b(?![-.&]\w)", re.IGNORECASE)
 
 
 @lru_cache(64)  # many ask for the same text in a turn

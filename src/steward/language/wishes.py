@@ -100,6 +100,7 @@ ORDERS = frozenset(
 )
 # Of these, who says them asks to be told: a long list behind them is a text.
 DOING = ORDERS - frozenset("show list tell what when who where how search find look undo".split())  # noqa: SIM905
+_SAYS_TO = re.compile(r"[,;:]\s+[a-z]+\s+(?:it|this|them|those)\b", re.IGNORECASE)  # ", shift it to Sunday"
 _CHANGING = DOING | {"correct", "fix", "call", "spell", "write"}
 # Behind these, what follows is the person's to do: "remind me to call Ana and move the car".
 _THEIRS = re.compile(
@@ -202,7 +203,9 @@ def points(text: str) -> bool:
 def orders_it(text: str) -> bool:
     """Whether something is ordered within that only points: "Priya: make it half three" is no name."""
     words = [word.strip(",:;.").lower() for word in text.split()]
-    return any(word in _CHANGING and after in _POINTING for word, after in pairwise(words))
+    return _SAYS_TO.search(text) is not None or any(
+        word in _CHANGING and after in _POINTING for word, after in pairwise(words)
+    )
 
 
 def orders(text: str) -> bool:

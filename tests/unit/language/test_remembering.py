@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.language.telling import to_be_remembered
+from steward.language.telling import fact_not_to_forget, to_be_remembered
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,17 @@ def test_what_is_not_to_be_forgotten_begins_behind_it(said: str, thing: str) -> 
 )
 def test_what_is_to_be_forgotten_is_no_such_wish(said: str) -> None:
     assert to_be_remembered(said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("don't forget that the spare key is with Bea", "the spare key is with Bea"),
+        ("never forget that the alarm code is 9921!", "the alarm code is 9921"),
+        ("don't forget that I need to call Bea", None),
+        ("don't forget to feed the cat", None),
+        ("add soap, and don't forget that Bea is away", None),
+    ],
+)
+def test_a_fact_that_is_not_to_be_forgotten_is_no_task(said: str, fact: str | None) -> None:
+    assert fact_not_to_forget(said) == fact

@@ -132,6 +132,7 @@ def test_one_line_that_begins_with_a_mark_is_a_list_too() -> None:
     [
         ("Priya: make it half three instead of two", True),
         ("tea: his name is spelled Jon, please correct it", True),
+        ("pour down, shift it to the sunday after", True),
         ("fix the gate", False),
         ("write to Ana", False),
         ("call mom", False),

@@ -14,6 +14,7 @@ from steward.agents.talk.amending import amended, in_its_place, subject_of
 from steward.agents.talk.followups import Instead, read_follow_up
 from steward.contract import linear_re as re
 from steward.knowledge.memory_rules import replaces
+from steward.language.telling import fact_not_to_forget
 from steward.language.tidy import with_apostrophes
 from steward.language.wishes import ordered
 from steward.models.planner.decisions import Ask, Call, Decision, Tell
@@ -92,7 +93,10 @@ def told_fact(dialogue: Dialogue) -> Decision | None:
 
 def _to_remember(dialogue: Dialogue) -> Decision | None:
     """ "Remember I like mint": what states something of oneself is noted, and never looked for."""
-    found = _REMEMBER.match(bare(with_apostrophes(dialogue.utterance)))
+    said = bare(with_apostrophes(dialogue.utterance))
+    if (fact := fact_not_to_forget(said)) is not None:
+        return _stored(fact, dialogue)
+    found = _REMEMBER.match(said)
     if found is None or not is_statement(found["fact"]) or ordered(dialogue.utterance):
         return None
     return _stored(found["fact"].strip(" .!"), dialogue)

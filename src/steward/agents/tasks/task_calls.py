@@ -58,6 +58,7 @@ _THE_TASK = re.compile(
     re.IGNORECASE,
 )
 _VERB_BEFORE = re.compile(r"(?P<verb>[a-z]+)\s+(?:the\s+|some\s+)?$", re.IGNORECASE)
+_FOR_A_DAY = frozenset({"", "for", "on", "by", "at", "due", "until", "till", "before", "due on", "due by"})
 _KIND = re.compile(r"\s(?:task|to-?do|reminder|item|entry)\b", re.IGNORECASE)
 _AND = re.compile(r"\s+(?:and|&|plus)\s+", re.IGNORECASE)
 WHAT_TO_ADD = "What would you like to add?"
@@ -118,9 +119,13 @@ def _new_task(call: ReadCall, title: str, utterance: str, now: datetime) -> NewT
         item = NewTask(without_list(title).strip() or title)
     urgency = find_priority(_said(call, "priority", utterance))
     when = [_timed(piece, now) for piece in _pieces(utterance, _spans(call, utterance, now))]
+    due = next((each.due for each in when if each.due), None)
+    near, marked = _right_behind(call, utterance, now), call.where.get("due_date")
+    if near is not None and marked is not None and near.span[1] <= marked[0]:
+        due = near  # what was marked is the day of another task: "the flights for monday, the visa by …"
     return replace(
         item,
-        due=next((each.due for each in when if each.due), None) or item.due or _date_at(call, utterance, now),
+        due=due or item.due or _date_at(call, utterance, now),
         recurrence=next((each.recurrence for each in when if each.recurrence), item.recurrence),
         priority=item.priority or (_priority(call) if urgency is None else urgency.priority),
         description=_said(call, "description", utterance) or item.description,
@@ -209,9 +214,17 @@ def _date_at(call: ReadCall, utterance: str, now: datetime) -> DateMention | Non
     marked = next((each for each in mentions if each.span[0] < end and each.span[1] > start), None)
     if marked is not None or end or "title" not in call.where:
         return marked
-    behind = call.where["title"][1]
-    following = (each for each in mentions if each.span[0] >= behind)
-    return next((each for each in following if not utterance[behind : each.span[0]].strip(_EDGES)), None)
+    return _right_behind(call, utterance, now)
+
+
+def _right_behind(call: ReadCall, utterance: str, now: datetime) -> DateMention | None:
+    """The date that follows the title, with nothing between them but "for" or "by"."""
+    end = call.where.get("title", (0, len(utterance)))[1]
+    following = (each for each in find_dates(utterance, now) if each.span[0] >= end)
+    return next(
+        (each for each in following if utterance[end : each.span[0]].strip(_EDGES).lower() in _FOR_A_DAY),
+        None,
+    )
 
 
 def what_to_add(certainty: float) -> InterpretedCall:

@@ -2,8 +2,8 @@
 
 Written without sight of the code (tests/requests/). When the program first met them, .63 of the first set
 were right, without the taught reader in front, .72 of the second, with it, .77 of the third, .69 of the
-fourth, .61 of the fifth and .69 of the sixth, of which half was never looked at. They keep what they
-reached.
+fourth, .61 of the fifth, .69 of the sixth and .70 of the seventh; half of these two was looked at once it had
+been counted. They keep what they reached.
 """
 
 import json
@@ -31,7 +31,7 @@ WEDNESDAY = MONDAY + timedelta(days=2)
 WRITTEN = {
     "first": MONDAY,
     "second": MONDAY,
-    **dict.fromkeys(("third", "fourth", "fifth", "sixth"), WEDNESDAY),
+    **dict.fromkeys(("third", "fourth", "fifth", "sixth", "seventh"), WEDNESDAY),
 }  # the days they speak from
 SETS = Path(__file__).parent.parent / "requests"
 SERVER = Path(__file__).parent.parent / "programs" / "serve_definitions.py"
@@ -165,6 +165,7 @@ class Listener:
         ("fourth", 0.82, 0.08),
         ("fifth", 0.71, 0.13),
         ("sixth", 0.83, 0.08),
+        ("seventh", 0.80, 0.09),
     ],
 )
 async def test_requests_that_were_written_without_sight_of_the_program(

@@ -26,6 +26,8 @@ _RUN = re.compile(r"(?P<much>\d{1,4}(?:\.\d{1,3})?)\s?k\b", re.IGNORECASE)
 _ONE = re.compile(r"(an?|half an?)\s", re.IGNORECASE)
 _ONES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 _LEADING_NUMBER = re.compile(r"-?\d[\d,]{0,20}(?:\.\d{1,15})?")
+_LAST_NUMBER = re.compile(r"\s\d+(?=[.!?\s]*$)")  # "it fails on safari 18": a text goes on to its end
+TOLD = 4  # words from which a piece tells something
 LONGEST_NAME = 6  # words; what is longer is told, not named
 _NAMING = frozenset({"name", "title", "id", "key"})
 # What they hold are people's own sentences.
@@ -186,6 +188,8 @@ def _text(text: str, start: int, end: int) -> str | None:
     if quoted is not None:
         return quoted
     start, end = whole_piece(text, start, end)
+    last = _LAST_NUMBER.match(text[end:]) if len(text[start:end].split()) >= TOLD else None
+    end += last.end() if last is not None else 0
     words = text[start:end].strip(_EDGES)
     dots = _DOTS.search(text[: start + len(text[start:end]) - len(text[start:end].lstrip(_EDGES))])
     if words and dots is not None:

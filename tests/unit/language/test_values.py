@@ -194,3 +194,16 @@ def test_a_piece_of_a_path_is_all_of_it(piece: str) -> None:
 def test_a_k_behind_kilometres_is_no_thousand() -> None:
     assert named("ran 5k today", "5k", "distance_km", type="number") == 5
     assert named("pay 5k today", "5k", "amount", type="number") == 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "taken"),
+    [
+        ("comment on 12 that it fails on firefox 140", "it fails on firefox", "it fails on firefox 140"),
+        ("comment on 12 that it fails on firefox 140.", "it fails on firefox", "it fails on firefox 140"),
+        ("set the lamp to 40", "lamp", "lamp"),
+        ("say we meet at noon 3 times", "we meet at noon", "we meet at noon"),
+    ],
+)
+def test_what_is_told_goes_on_to_the_number_at_its_end(text: str, piece: str, taken: str) -> None:
+    assert value(text, piece, type="string") == taken

@@ -38,6 +38,7 @@ class BroughtTool:
     description: str
     schema: Mapping[str, Any]
     strict: bool | None = None
+    ours: bool = False  # it only stands beside those of the program, which come before a search of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def with_handover(asked: PlainAsk) -> PlainAsk:
 def beside(asked: PlainAsk, ours: Sequence[ToolSpec]) -> PlainAsk:
     """The planner chooses among a program's tools and ours; where names meet, the program's is meant."""
     theirs = {tool.name for tool in asked.tools}
-    added = [BroughtTool(spec.name, spec.description, spec.input_schema) for spec in ours]
+    added = [BroughtTool(spec.name, spec.description, spec.input_schema, ours=True) for spec in ours]
     return replace(asked, tools=(*asked.tools, *(tool for tool in added if tool.name not in theirs)))
 
 

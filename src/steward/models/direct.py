@@ -33,6 +33,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from steward.models.asking import BroughtTool, Form, PlainAsk, SaidCall, Written
 from steward.models.planner.marks import read_marks
+from steward.models.planner.readers import OURS
 
 FORM_TOOL = "answer"
 _FINISH = {"length": "length", "content_filter": "content_filter"}
@@ -99,6 +100,7 @@ def _definition(tool: BroughtTool) -> ToolDefinition:
         description=tool.description,
         parameters_json_schema=dict(tool.schema),
         strict=tool.strict,
+        metadata={OURS: True} if tool.ours else None,
     )
 
 

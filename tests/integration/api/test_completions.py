@@ -114,6 +114,16 @@ async def test_a_conversation_with_an_approval_through_openais_client(
     assert len((await api.get("/v1/conversations")).json()["items"]) == 1
 
 
+async def test_a_programs_tool_that_is_made_for_it_comes_before_a_search_of_ours(
+    client: openai.AsyncOpenAI,
+) -> None:
+    weather = brought("get_weather", "The weather of a city.", city="")
+    said: Any = [{"role": "user", "content": "What is the weather in Paris?"}]
+    made = await client.chat.completions.create(model="assistant", messages=said, tools=[weather])  # type: ignore[list-item]
+    (call,) = made.choices[0].message.tool_calls or ()
+    assert call.function.name == "get_weather"  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_programs_tool_is_called_where_it_is_meant_and_the_agent_answers_the_rest(
     client: openai.AsyncOpenAI, api: httpx.AsyncClient, stream: bool

@@ -20,7 +20,7 @@ from steward.language.reading import Readable
 from steward.models.planner.finding import shape_of, without_values
 from steward.models.planner.parameters import Parameter, ParameterKind, parameters_of
 from steward.models.planner.preferences import preferred
-from steward.models.planner.readers import READER
+from steward.models.planner.readers import OURS, READER
 from steward.models.planner.words import bare, intention, is_question, split_name, stems, word_set
 
 THRESHOLD = 0.35  # below this nothing fits
@@ -134,8 +134,8 @@ class KnownTool:
 
     @property
     def is_brought(self) -> bool:
-        """Whether it is none of the house's own, which bring a reader along."""
-        return not self.metadata.get(READER)
+        """Whether it is none of the house's own, which bring a reader along or say so."""
+        return not self.metadata.get(READER) and not self.metadata.get(OURS)
 
     @property
     def changes(self) -> bool:

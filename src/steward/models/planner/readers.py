@@ -17,6 +17,7 @@ from steward.language.reading import ReadCall
 from steward.models.planner.dialogue import Step
 
 READER = "reader"  # the metadata key
+OURS = "ours"  # of a tool of the house that has no reader along
 Record = Mapping[str, Any]  # a thing as a tool returned it
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.contract.extras import EXTRAS, missing
+from steward.contract.extras import EXTRAS, Extra, missing
 from steward.models.hosted import OTHER_PROVIDERS
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -25,6 +25,10 @@ def test_what_an_error_names_can_be_installed_and_is_on_the_package_page(extra: 
 
 def test_a_clone_has_all_of_them() -> None:
     assert [name for name, extra in EXTRAS.items() if not extra.installed] == []
+
+
+def test_a_part_of_what_is_not_there_is_not_there_either() -> None:
+    assert not Extra("sums", "no_such_package.part").installed
 
 
 def test_nothing_of_an_extra_is_in_the_base() -> None:

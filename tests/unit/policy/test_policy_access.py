@@ -220,3 +220,22 @@ def test_roles_are_read_from_words() -> None:
     assert [Role.parse(word) for word in ("read", "USE", "Approve", "admin")] == list(Role)
     with pytest.raises(InputError):
         Role.parse("king")
+
+
+class RacedStore(MemoryKeyStore):
+    """Each key that is looked for is revoked elsewhere at the same moment."""
+
+    async def list(self) -> Sequence[Key]:
+        known = await super().list()
+        self.keys.clear()
+        return known
+
+
+async def test_a_key_that_goes_meanwhile_is_said_not_to_be_there() -> None:
+    keys = Keys(RacedStore())
+    await keys.add("laptop", Role.READ)
+    with pytest.raises(NotFoundError):
+        await keys.change_role("laptop", Role.USE)
+    await keys.add("laptop", Role.READ)
+    with pytest.raises(NotFoundError):
+        await keys.revoke("laptop")

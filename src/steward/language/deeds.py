@@ -13,6 +13,7 @@ from steward.language.wishes import orders
 
 _I = re.IGNORECASE
 LONGEST = 600  # characters
+MOST_SENTENCES = 12  # that are listened to one by one; what is longer is a text
 MOST_WORDS = 8  # that name one thing
 _THEM = (
     r"(?:them both|both|them(?: all)?|those(?: two)?|these(?: two)?|all(?: of)?|the two|all three)"
@@ -98,7 +99,8 @@ def moved_each(text: str, now: datetime) -> Sequence[str]:
 def moved_last(text: str, now: datetime) -> tuple[Sequence[str], Sequence[str]]:
     """The same for the last sentence of a message, and the sentences before it, where those order nothing."""
     *before, last = sentences_of(text) or ("",)
-    moved = () if not before or any(map(orders, before)) else moved_each(last, now)
+    listened_to = 0 < len(before) < MOST_SENTENCES and not any(map(orders, before))
+    moved = moved_each(last, now) if listened_to else ()
     return (before, moved) if moved else ((), ())
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
+from steward.language.deeds import MOST_SENTENCES, deeds, moved_each, moved_last, sentences_of
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -112,3 +112,10 @@ def test_what_stands_before_the_moves_is_told_apart_where_it_orders_nothing() ->
     moved = ["move haircut to tuesday", "move oil change to the 27th"]
     assert moved_last(said, NOW) == (["mondays are a mess."], moved)
     assert moved_last("delete the haircut. wax to tuesday, oil change to the 27th", NOW) == ((), ())
+
+
+def test_what_stands_behind_a_whole_page_is_not_parted() -> None:
+    told = [f"The {number}th lamp is on." for number in range(MOST_SENTENCES)]
+    wish = "physio to wednesday, tyre change to thursday"
+    assert moved_last(" ".join([*told[:2], wish]), NOW)[1]
+    assert moved_last(" ".join([*told, wish]), NOW) == ((), ())

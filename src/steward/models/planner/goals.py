@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from steward.language.by_name import ordered_name
-from steward.language.deeds import deeds, moved_each, moved_last, sentences_of
+from steward.language.deeds import MOST_SENTENCES, deeds, moved_each, moved_last, sentences_of
 from steward.language.forms.examples import forms_in, shown_forms
 from steward.language.reading import ReadCall, RequestReader, ToolJudge, read
 from steward.language.reading import Reading as TaughtReading
@@ -111,7 +111,8 @@ class GoalFinder:
     def after_small_talk(self, utterance: str) -> str:
         """A message from its first sentence on that does more than talk: a greeting asks for nothing."""
         sentences = sentences_of(utterance)
-        if len(sentences) < 2 or ":" in utterance or any(mark in utterance for mark in QUOTES):
+        listened_to = 2 <= len(sentences) <= MOST_SENTENCES
+        if not listened_to or ":" in utterance or any(mark in utterance for mark in QUOTES):
             return utterance
         plain = (orders(each) or tells(each) or acts_in(each).talk < SURELY_TALK for each in sentences)
         first = next((at for at, asks in enumerate(plain) if asks), 0)
@@ -121,7 +122,8 @@ class GoalFinder:
     def _wished(self, utterance: str) -> str:
         """A message without the sentences that only talk; all of it where nothing else is left."""
         sentences = sentences_of(utterance)
-        if len(sentences) < 2 or any(mark in utterance for mark in QUOTES):
+        listened_to = 2 <= len(sentences) <= MOST_SENTENCES
+        if not listened_to or any(mark in utterance for mark in QUOTES):
             return utterance
         kept = [each for each in sentences if orders(each) or tells(each) or not self._only_talks(each)]
         return " ".join(kept) if 0 < len(kept) < len(sentences) else utterance

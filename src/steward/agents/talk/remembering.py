@@ -78,6 +78,12 @@ _LISTS = re.compile(
     _I,
 )
 
+_KNOWN_OF = re.compile(
+    r"^what (?:do|did|have) you (?:know|remember|learned?|stored?|kept|got) (?:about|of|on) "
+    r"(?P<who>\S.{0,60}?)\W*$",
+    _I,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
@@ -100,6 +106,8 @@ class Remembering:
             return None
         if LISTS in there and _LISTS.match(said):
             return _listed(dialogue)
+        if SEARCHES in there and (of := _KNOWN_OF.match(said)) is not None:
+            return _known_of(of["who"], dialogue)
         found = _FORGET.match(said) or (_DROP.match(said) if _listed_before(dialogue) else None)
         if found is not None and FORGETS in there:
             return _forgotten(found["what"], dialogue)
@@ -124,6 +132,19 @@ def _listed(dialogue: Dialogue) -> Decision:
     tail = [f"… and {left} more: “steward memory list” shows all."] if left > 0 else []
     head = "This is what I remember:"
     return Tell(text="\n".join([head, *lines, *tail]), confidence=1.0)
+
+
+def _known_of(who: str, dialogue: Dialogue) -> Decision | None:
+    """All that is remembered about somebody; where nothing is, documents may know."""
+    step = next((each for each in dialogue.steps if each.tool == SEARCHES), None)
+    if step is None:
+        return Call(tool=SEARCHES, arguments={"query": who, "top_k": CANDIDATES}, goal=0, helper=True)
+    wanted = set(keywords(who))
+    items = [] if step.failure is not None else _items(step)
+    found = [each for each in items if wanted and wanted <= set(stems(_content(each)))]
+    lines = [f"{number}. {_content(each)}{_since(each)}" for number, each in enumerate(found, 1)]
+    head = f"This is what I remember about {who}:"
+    return Tell(text="\n".join([head, *lines]), confidence=1.0) if found else None
 
 
 # --- forgetting ---

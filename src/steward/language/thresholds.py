@@ -37,6 +37,7 @@ class Thresholds:
     choice: float = 0.45  # for a choice of the schema
     required_choice: float = 0.2  # and where one is needed
     act: float = 0.5  # the share from which somebody only talks, wishes for something or asks
+    surely_talk: float = 0.9  # from here on it is no part of a request, and no tool of another is meant
     faintest: float = 0.004  # pieces below it are not looked at
 
 

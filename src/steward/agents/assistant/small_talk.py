@@ -85,7 +85,6 @@ _OF_THE_HOUSE = (
     "calculation",
     "code_execution",
 )
-SURELY_TALK = 0.9  # the share of talk from which no tool of another is meant
 ORDERED = 0.9  # how surely another's tool is meant by what sounds like talk
 OFFER = "What can I do for you? Ask “what can you do?” to see it all."
 
@@ -138,7 +137,7 @@ class Manners:
         able = [tool for tool in tools if tool.name not in SOLE and not can_look_up(tool)]
         fits = self.judge.fits(said, [tool.readable for tool in able])
         # Who orders something of another's tool says so; a task or a fact is often only told.
-        surely = self.acts is not None and self.acts(said).talk >= SURELY_TALK
+        surely = self.acts is not None and self.acts(said).talk >= DEFAULT.surely_talk
         own = [tool.name for tool in able if not tool.is_brought]
         brought = [] if surely else [tool.name for tool in able if tool.is_brought]
         return any(fits.get(name, 0.0) >= DEFAULT.judged_of_many for name in own) or any(

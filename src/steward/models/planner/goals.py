@@ -40,7 +40,6 @@ from steward.models.planner.words import STOP, split_name, stems, without_tag
 MOST_JUDGED = 140  # tools that are judged; of more, those that the words and their meaning rank first
 BEYOND_DOUBT = 0.9  # how surely a tool must be meant whose arguments are no everyday words
 _JOINING = frozenset({"the", "a", "an", "my", "our", "some", "and", ","})
-SURELY_TALK = 0.9  # the share of talk from which a sentence before a request is no part of it
 ALSO_LIKELY = 0.15  # how surely a tool must fit that is meant by the form of a reference
 BEHIND = 0.01  # how far a search comes behind the tool that it yields to
 FIRST_READ = 5  # tools that are read beside a request
@@ -114,7 +113,9 @@ class GoalFinder:
         listened_to = 2 <= len(sentences) <= MOST_SENTENCES
         if not listened_to or ":" in utterance or any(mark in utterance for mark in QUOTES):
             return utterance
-        plain = (orders(each) or tells(each) or acts_in(each).talk < SURELY_TALK for each in sentences)
+        plain = (
+            orders(each) or tells(each) or acts_in(each).talk < DEFAULT.surely_talk for each in sentences
+        )
         first = next((at for at, asks in enumerate(plain) if asks), 0)
         rest = " ".join(sentences[first:])
         return utterance if points(rest) else rest  # "I work at a bank. Remember that."
